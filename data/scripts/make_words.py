@@ -41,6 +41,7 @@ NOUNS = {
         "instruments": "piano violin guitar trumpet flute drum cello",
         "clothes": "shirt trousers coat hat glove shoe",
         "furniture": "table chair bed sofa desk cupboard",
+        "metals": "gold silver iron copper lead tin",
     },
     "people": {
         "professions": "doctor teacher farmer lawyer carpenter nurse baker pilot",
@@ -51,9 +52,11 @@ NOUNS = {
         "countries": "France Germany Spain Italy Japan China Brazil Egypt",
         "cities": "Paris Berlin Madrid Rome Tokyo Beijing Brasilia Cairo",
         "nature": "mountain river forest desert island ocean",
+        "trees": "oak pine birch maple willow palm",
     },
     "ideas": {
         "emotions": "joy anger fear sadness surprise disgust",
+        "shapes": "circle square triangle cube sphere spiral",
         "science": "physics chemistry biology geology astronomy mathematics",
     },
 }
@@ -107,7 +110,9 @@ def rows() -> list[tuple[object, ...]]:
 
 
 def main() -> None:
-    frame = pl.DataFrame(rows(), schema=list(COLUMNS), orient="row")
+    frame = pl.DataFrame(rows(), schema=list(COLUMNS), orient="row").unique(
+        "text", keep="first", maintain_order=True
+    )
     target = data_folder() / "text" / "words.csv"
     target.parent.mkdir(parents=True, exist_ok=True)
     frame.write_csv(target)

@@ -1,0 +1,188 @@
+"""Is it more than chance? A permutation null shared by all layers, p-values, thresholds and calibrated scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from explorer.errors import ExplorerError
+from explorer.measures.registry import Measure, get_measure
+
+MAX_PERMUTATIONS = 10_000
+BATCH = 10
+AGGREGATES = {"max": np.max, "mean": np.mean}
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A similarity of two lists of layers with its null.
+
+    ``statistic`` is the aggregate (max or mean; for distances the smallest) over ``matrix``, ``null`` the same
+    statistic under each permutation. ``p_value`` = (1 + #{null >= statistic}) / (K + 1); ``threshold`` is the
+    ceil((1 - alpha)(K + 1))-th smallest of the statistic and its nulls; ``score`` =
+    clip((statistic - threshold) / (best - threshold), 0, 1). ``null_mean`` and ``null_sd`` are per cell,
+    ``corrected`` = (matrix - null_mean) / (best - null_mean), ``z`` = (matrix - null_mean) / null_sd and
+    ``cell_p`` the p-value of each cell against the null of the best cell (so it holds for all cells at once).
+    """
+
+    measure: str
+    params: dict[str, Any]
+    statistic: float
+    score: float
+    p_value: float
+    threshold: float
+    matrix: np.ndarray
+    null: np.ndarray
+    null_mean: np.ndarray
+    null_sd: np.ndarray
+    corrected: np.ndarray
+    z: np.ndarray
+    cell_p: np.ndarray
+    permutations: int
+    seed: int
+
+
+def calibrate(
+    measure: str,
+    X_layers: Any,
+    Y_layers: Any,
+    permutations: int = 200,
+    alpha: float = 0.05,
+    aggregate: str = "max",
+    seed: int = 0,
+    report: Callable[[float, str], None] | None = None,
+    **params: Any,
+) -> Calibration:
+    """Compare two lists of layers (or two matrices) and calibrate against row permutations of Y.
+
+    The same permutation is applied to all layers of Y, and the statistic is the best (or mean) cell, so that
+    "the best pair of layers" is judged against the best pair under chance.
+
+    Parameters
+    ----------
+    permutations : int
+        K, up to 10,000; the smallest possible p-value is 1 / (K + 1).
+    aggregate : str
+        ``max`` (the best pair of layers) or ``mean``.
+    seed : int
+        The k-th permutation is the k-th draw of ``numpy.random.default_rng(seed).permutation(n)``.
+    report : callable, optional
+        Called as ``report(share_done, sentence)``; may raise to cancel.
+
+    References
+    ----------
+    Groeger, Wen & Brbic (2026), on calibrating representational similarity.
+    """
+    chosen = get_measure(measure, "pairwise")
+    resolved = chosen.resolve(params)
+    _check(permutations, alpha, aggregate)
+    from explorer.api import prepare_states
+
+    states_x, states_y = prepare_states(chosen, X_layers, Y_layers, resolved)
+    matrix = chosen.matrix(states_x, states_y, **resolved)
+    orders = _permutations(_item_count(X_layers), permutations, seed)
+    nulls = _null_matrices(chosen, states_x, states_y, orders, resolved, report)
+    return _summarise(chosen, resolved, matrix, nulls, alpha, aggregate, seed)
+
+
+def _check(permutations: int, alpha: float, aggregate: str) -> None:
+    if not 1 <= permutations <= MAX_PERMUTATIONS:
+        raise ExplorerError(f"permutations = {permutations} must lie between 1 and {MAX_PERMUTATIONS:,}.")
+    if not 0 < alpha < 1:
+        raise ExplorerError(f"alpha = {alpha} must lie between 0 and 1.")
+    if aggregate not in AGGREGATES:
+        raise ExplorerError(f"aggregate = {aggregate!r} is not one of {', '.join(map(repr, AGGREGATES))}.")
+
+
+def _item_count(layers: Any) -> int:
+    first = layers if hasattr(layers, "shape") and len(layers.shape) == 2 else layers
+    if not hasattr(first, "shape") and not hasattr(first, "values"):
+        first = first[0]
+    elif hasattr(first, "shape") and len(first.shape) == 3:
+        first = first[0]
+    return len(getattr(first, "values", first) if hasattr(first, "origin") else first)
+
+
+def _permutations(n: int, count: int, seed: int) -> torch.Tensor:
+    from explorer.device import compute_device
+
+    generator = np.random.default_rng(seed)
+    drawn = np.stack([generator.permutation(n) for _ in range(count)])
+    return torch.from_numpy(drawn).to(compute_device())
+
+
+def _null_matrices(
+    measure: Measure,
+    states_x: list[Any],
+    states_y: list[Any],
+    orders: torch.Tensor,
+    params: dict[str, Any],
+    report: Callable[[float, str], None] | None,
+) -> np.ndarray:
+    parts = []
+    for start in range(0, len(orders), BATCH):
+        batch = orders[start : start + BATCH]
+        if measure.null_matrices is not None:
+            parts.append(measure.null_matrices(states_x, states_y, batch, **params))
+        else:
+            assert measure.permute is not None
+            for order in batch:
+                shuffled = [measure.permute(state, order) for state in states_y]
+                parts.append(measure.matrix(states_x, shuffled, **params)[None])
+        if report is not None:
+            done = start + len(batch)
+            report(done / len(orders), f"permutation {done} of {len(orders)}")
+    return np.concatenate(parts)
+
+
+def _summarise(
+    measure: Measure,
+    params: dict[str, Any],
+    matrix: np.ndarray,
+    nulls: np.ndarray,
+    alpha: float,
+    aggregate: str,
+    seed: int,
+) -> Calibration:
+    # Distances are turned round, so that greater always means more alike.
+    sign = -1.0 if measure.is_distance else 1.0
+    best = sign * measure.best
+    reduce = AGGREGATES[aggregate]
+    statistic = float(reduce(sign * matrix))
+    null = reduce(sign * nulls, axis=(1, 2))
+    count = len(null)
+    threshold = float(np.sort(np.append(null, statistic))[math.ceil(round((1 - alpha) * (count + 1), 9)) - 1])
+    mean, deviation = nulls.mean(axis=0), nulls.std(axis=0, ddof=1) if count > 1 else np.full(matrix.shape, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        corrected = (matrix - mean) / (measure.best - mean)
+        z = sign * (matrix - mean) / np.where(deviation > 0, deviation, np.nan)
+        score = (statistic - threshold) / (best - threshold) if best > threshold else 0.0
+    best_null = np.sort((sign * nulls).max(axis=(1, 2)))
+    at_least = count - np.searchsorted(best_null, _just_below(sign * matrix), side="left")
+    return Calibration(
+        measure=measure.id,
+        params=params,
+        statistic=sign * statistic,
+        score=float(np.clip(score, 0, 1)),
+        p_value=float((1 + (null >= _just_below(np.float64(statistic))).sum()) / (count + 1)),
+        threshold=sign * threshold,
+        matrix=matrix,
+        null=sign * null,
+        null_mean=mean,
+        null_sd=deviation,
+        corrected=corrected,
+        z=z,
+        cell_p=(1 + at_least) / (count + 1),
+        permutations=count,
+        seed=seed,
+    )
+
+
+def _just_below(values: Any) -> Any:
+    """Permutations that give the same value in exact arithmetic must count as equal in floating point."""
+    return values - 1e-12 * np.maximum(1.0, np.abs(values))

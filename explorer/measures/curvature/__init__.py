@@ -1,0 +1,1 @@
+"""Curvature of one representation, through its neighbour graph."""

@@ -1,0 +1,1 @@
+"""Isotropy of one representation: how its directions spread over the sphere."""

@@ -1,0 +1,199 @@
+"""What a measure must declare, and the registry that finds every file that declares one."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import explorer.measures
+from explorer.errors import ExplorerError
+
+INVARIANCES = (
+    "orthogonal",
+    "isotropic_scaling",
+    "translation",
+    "feature_permutation",
+    "invertible_linear",
+    "row_scaling",
+)
+KINDS = ("single", "pairwise", "group", "trajectory")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a measure: its default, and the choices or the bounds that it must keep."""
+
+    name: str
+    default: Any
+    help: str
+    choices: tuple[str, ...] | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def check(self, value: Any, measure: str) -> Any:
+        """Return the value, or say what is allowed."""
+        if self.choices is not None:
+            if value not in self.choices:
+                raise ExplorerError(
+                    f"{measure}: {self.name} = {value!r} is not one of {', '.join(map(repr, self.choices))}."
+                )
+            return value
+        if isinstance(self.default, bool):
+            if not isinstance(value, (bool, np.bool_)):
+                raise ExplorerError(f"{measure}: {self.name} = {value!r} must be True or False.")
+            return bool(value)
+        return self._check_number(value, measure)
+
+    def _check_number(self, value: Any, measure: str) -> Any:
+        whole = isinstance(self.default, int)
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+            raise ExplorerError(f"{measure}: {self.name} = {value!r} must be a number.")
+        if whole and float(value) != int(value):
+            raise ExplorerError(f"{measure}: {self.name} = {value!r} must be a whole number.")
+        low = -np.inf if self.minimum is None else self.minimum
+        high = np.inf if self.maximum is None else self.maximum
+        if not low <= value <= high:
+            raise ExplorerError(f"{measure}: {self.name} = {value} must lie between {low:g} and {high:g}.")
+        return int(value) if whole else float(value)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a measure gives.
+
+    ``value`` is the number (NaN where undefined, with the reason in ``notes``); ``items`` one number an item;
+    ``edges`` a frame of source, target, curvature; ``diagrams`` one (n_pairs, 2) array a homology dimension.
+    ``details`` holds further named numbers or arrays.
+    """
+
+    value: float
+    items: np.ndarray | None = None
+    edges: pl.DataFrame | None = None
+    diagrams: list[np.ndarray] | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure: pure functions of tensors, and everything that lists, pages, docs and tests need to know.
+
+    Single measures give ``compute(X, **params) -> Result``. Pairwise measures split the work into
+    ``prepare(X, **params) -> state`` once a representation and ``compare(state_x, state_y, **params)`` a pair;
+    ``compare_matrix`` does all pairs of two lists at once where algebra makes that cheap,
+    ``permute(state, order)`` reorders a state's items without preparing it again, and ``null_matrices``
+    gives the matrices under many permutations where that is cheaper still.
+    """
+
+    id: str
+    name: str
+    family: str
+    kind: str
+    authors: str
+    year: int
+    title: str
+    formula: str
+    range: tuple[float, float]
+    higher_means: str
+    cost: str
+    invariances: frozenset[str]
+    caveat: str
+    parameters: tuple[Parameter, ...] = ()
+    symmetric: bool = True
+    is_metric: bool = False
+    min_items: int = 2
+    best: float = 1.0
+    compute: Callable[..., Result] | None = None
+    accepts_graph: bool = False
+    per_item: bool = False
+    prepare: Callable[..., Any] | None = None
+    compare: Callable[..., float] | None = None
+    compare_matrix: Callable[..., np.ndarray] | None = None
+    permute: Callable[..., Any] | None = None
+    null_matrices: Callable[..., np.ndarray] | None = None
+    null_moments: Callable[..., tuple[float, float]] | None = None
+
+    def __post_init__(self) -> None:
+        unknown = self.invariances - set(INVARIANCES)
+        if unknown or self.kind not in KINDS:
+            raise ValueError(f"measure {self.id}: unknown invariance {unknown} or kind {self.kind}")
+
+    @property
+    def is_distance(self) -> bool:
+        """Whether smaller means more alike (pairwise measures)."""
+        return self.kind == "pairwise" and self.higher_means == "less alike"
+
+    def resolve(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Fill in the defaults and check every value."""
+        known = {p.name: p for p in self.parameters}
+        unknown = [name for name in params if name not in known]
+        if unknown:
+            raise ExplorerError(
+                f"{self.id} has no parameter '{unknown[0]}'; it has {', '.join(known) or 'none'}."
+            )
+        return {name: p.check(params.get(name, p.default), self.id) for name, p in known.items()}
+
+    def matrix(self, states_x: Sequence[Any], states_y: Sequence[Any], **params: Any) -> np.ndarray:
+        """Compare all states of one list with all of another: (len(states_x), len(states_y)) float64."""
+        if self.compare_matrix is not None:
+            return self.compare_matrix(states_x, states_y, **params)
+        assert self.compare is not None
+        return np.array([[self.compare(sx, sy, **params) for sy in states_y] for sx in states_x], dtype=np.float64)
+
+
+@lru_cache(maxsize=1)
+def registry() -> dict[str, Measure]:
+    """Find every module below ``explorer.measures`` that defines ``MEASURE``; by id, in order of family and id."""
+    found: list[Measure] = []
+    for info in pkgutil.walk_packages(explorer.measures.__path__, f"{explorer.measures.__name__}."):
+        if not info.ispkg:
+            measure = getattr(importlib.import_module(info.name), "MEASURE", None)
+            if measure is not None:
+                found.append(measure)
+    found.sort(key=lambda m: (m.kind != "pairwise", m.family, m.id))
+    return {measure.id: measure for measure in found}
+
+
+def get_measure(identity: str, kind: str | None = None) -> Measure:
+    """Return a measure by id, or say which ones there are."""
+    known = registry()
+    if identity not in known:
+        raise ExplorerError(f"There is no measure '{identity}'; there are {', '.join(known)}.")
+    measure = known[identity]
+    if kind is not None and measure.kind != kind:
+        raise ExplorerError(f"{identity} is a {measure.kind} measure; a {kind} measure is needed here.")
+    return measure
+
+
+def catalogue() -> pl.DataFrame:
+    """One row per measure with all its metadata."""
+    rows = [
+        {
+            "id": m.id,
+            "name": m.name,
+            "family": m.family,
+            "kind": m.kind,
+            "authors": m.authors,
+            "year": m.year,
+            "title": m.title,
+            "citation": f"{m.authors} ({m.year}). {m.title}.",
+            "formula": m.formula,
+            "range": f"[{m.range[0]:g}, {m.range[1]:g}]",
+            "higher_means": m.higher_means,
+            "is_metric": m.is_metric,
+            "symmetric": m.symmetric,
+            "cost": m.cost,
+            "invariances": sorted(m.invariances),
+            "parameters": [f"{p.name}={p.default}" for p in m.parameters],
+            "caveat": m.caveat,
+        }
+        for m in registry().values()
+    ]
+    return pl.DataFrame(rows)

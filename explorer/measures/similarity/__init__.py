@@ -1,0 +1,1 @@
+"""Similarity of two representations of the same items."""

@@ -1,0 +1,1 @@
+"""Spectrum of one representation: how variance spreads over directions."""

@@ -1,0 +1,128 @@
+"""Distances and nearest neighbours: exact, in chunks, ties broken by index. The only place that has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from explorer.errors import ExplorerError
+from explorer.linalg import centred, unit_rows
+
+METRICS = ("cosine", "euclidean")
+CHUNK_ELEMENTS = 1 << 24
+SLACK = 8
+KEY_BITS = 40
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The k nearest neighbours of each item, self excluded, nearest first.
+
+    ``index`` is (n, k) int64; ``distance`` is (n, k) float64 in the units of the metric (cosine: 1 - cos).
+    """
+
+    index: torch.Tensor
+    distance: torch.Tensor
+
+
+def chunk_rows(n: int) -> int:
+    """How many rows of an n-wide matrix to hold at once."""
+    return max(1, min(n, CHUNK_ELEMENTS // max(n, 1)))
+
+
+def metric_points(x: torch.Tensor, metric: str) -> torch.Tensor:
+    """Points whose Euclidean distances order the items as the metric does (unit rows for cosine)."""
+    if metric == "cosine":
+        return unit_rows(x)
+    if metric == "euclidean":
+        return centred(x)
+    raise ExplorerError(f"There is no metric '{metric}'; there are {', '.join(METRICS)}.")
+
+
+def nearest(x: torch.Tensor, k: int, metric: str = "cosine") -> Neighbours:
+    """Find the k nearest neighbours of every item, exactly.
+
+    Candidates come from a matrix product; their distances are then taken again by direct differences in
+    float64, since the product loses the smallest distances to cancellation. Ties are broken by index.
+
+    Raises
+    ------
+    ExplorerError
+        When there are not more than k items.
+    """
+    n = x.shape[0]
+    if not 1 <= k <= n - 1:
+        raise ExplorerError(f"k = {k} neighbours were asked for, but there are {n} items; k must be 1 to {n - 1}.")
+    points = metric_points(x, metric)
+    factor = float(points.abs().max()) or 1.0
+    points = points / factor
+    candidates = min(n - 1, k + SLACK)
+    norms = points.double().square().sum(dim=1).to(points.dtype)
+    rows = chunk_rows(n)
+    parts = [_nearest_rows(points, norms, start, min(start + rows, n), k, candidates) for start in range(0, n, rows)]
+    index = torch.cat([part[0] for part in parts])
+    distance = torch.cat([part[1] for part in parts]) * factor
+    return Neighbours(index, distance.square() / 2 if metric == "cosine" else distance)
+
+
+def _nearest_rows(
+    points: torch.Tensor, norms: torch.Tensor, start: int, stop: int, k: int, candidates: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    n = points.shape[0]
+    squared = norms[start:stop, None] + norms[None, :] - 2 * (points[start:stop] @ points.T)
+    own = torch.arange(start, stop, device=points.device)
+    squared[own - start, own] = torch.inf
+    found = _smallest(squared, candidates, n)
+    exact = _direct_distances(points, own, found)
+    # Equal distances must tie exactly for the index to decide: keep 12 significant digits.
+    order = torch.argsort(_rounded(exact), dim=1, stable=True)[:, :k]
+    return found.gather(1, order), exact.gather(1, order)
+
+
+def _smallest(squared: torch.Tensor, count: int, n: int) -> torch.Tensor:
+    """Columns of the ``count`` smallest entries of each row, ascending by index; near ties go to the lower index."""
+    if count >= n - 1:
+        return squared.argsort(dim=1)[:, :count].sort(dim=1).values
+    # A 64-bit key of (quantised distance, index) makes every key unique, so top-k is deterministic.
+    largest = squared[torch.isfinite(squared)].max().clamp(min=torch.finfo(squared.dtype).tiny)
+    share = (squared / largest).double().clamp(0, 1)
+    key = (share * (1 << KEY_BITS)).long() * n + torch.arange(n, device=squared.device)
+    key[~torch.isfinite(squared)] = torch.iinfo(torch.int64).max
+    return (key.topk(count, dim=1, largest=False).values % n).sort(dim=1).values
+
+
+def _direct_distances(points: torch.Tensor, own: torch.Tensor, found: torch.Tensor) -> torch.Tensor:
+    d = points.shape[1]
+    step = max(1, CHUNK_ELEMENTS // max(1, found.shape[1] * d))
+    parts = [
+        (points[found[i : i + step]].double() - points[own[i : i + step], None].double()).square().sum(-1).sqrt()
+        for i in range(0, len(own), step)
+    ]
+    return torch.cat(parts)
+
+
+def _rounded(values: torch.Tensor, digits: int = 12) -> torch.Tensor:
+    largest = values.max().clamp(min=torch.finfo(values.dtype).tiny)
+    return torch.round(values / largest * 10**digits)
+
+
+def pairwise_distances(x: torch.Tensor, metric: str = "euclidean") -> torch.Tensor:
+    """The full (n, n) float64 distance matrix (cosine: 1 - cos); for n up to some thousands.
+
+    Euclidean distances are those of centred points, so that a common offset does not cancel digits.
+    """
+    if metric == "cosine":
+        unit = unit_rows(x).double()
+        distance = 1 - unit @ unit.T
+    else:
+        points = metric_points(x, metric).double()
+        distance = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist")
+    distance.fill_diagonal_(0)
+    return distance.clamp(min=0)
+
+
+def count_duplicates(neighbours: Neighbours) -> int:
+    """How many items have a neighbour at (nearly) zero distance: below 1e-6 of the median nearest distance."""
+    first = neighbours.distance[:, 0]
+    return int((first <= 1e-6 * first.median()).sum())
