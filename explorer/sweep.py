@@ -1,0 +1,214 @@
+"""Measures x representations -> rows of the results table, computing only what is not there yet."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from explorer.api import matrix_of
+from explorer.device import compute_device
+from explorer.errors import ExplorerError
+from explorer.linalg import Undefined
+from explorer.measures.registry import Measure, get_measure
+from explorer.representation import Representation
+from explorer.results import Results, result_key
+from explorer.store import Store
+
+Report = Callable[[float, str], None]
+Row = dict[str, Any]
+
+
+def sweep(
+    representations: Sequence[Representation],
+    measures: Sequence[str],
+    results: Results | None = None,
+    params: dict[str, dict[str, Any]] | None = None,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    report: Report | None = None,
+) -> pl.DataFrame:
+    """Compute measures over representations.
+
+    Single measures give a row a representation; pairwise measures a row for each unordered pair (or each of
+    ``pairs``, given as ids) of representations of the same items. A measure that fails on one input gives a row
+    with NaN and the reason as its note; the others go on.
+
+    Parameters
+    ----------
+    results : Results, optional
+        Where finished rows are looked up and kept.
+    params : dict, optional
+        Parameters by measure id.
+    """
+    tasks: list[tuple[Measure, dict[str, Any]]] = []
+    for identity in measures:
+        measure = get_measure(identity)
+        tasks.append((measure, measure.resolve((params or {}).get(identity, {}))))
+    by_id = {r.id: r for r in representations}
+    rows: list[Row] = []
+    for number, (measure, resolved) in enumerate(tasks):
+        inner = _part_of(report, number, len(tasks), measure.id)
+        if measure.kind == "single":
+            rows += _sweep_single(measure, resolved, list(by_id.values()), results, inner)
+        else:
+            chosen = _pairs(by_id, pairs)
+            rows += _sweep_pairs(measure, resolved, chosen, results, inner)
+    from explorer.results import SCHEMA
+
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def sweep_store(
+    store: Store, measures: Sequence[str], dataset: str | None = None, report: Report | None = None
+) -> pl.DataFrame:
+    """Sweep over everything in a store, data set by data set, keeping the results beside it."""
+    frame = store.representations()
+    if dataset is not None:
+        frame = frame.filter((pl.col("dataset_name") == dataset) | (pl.col("dataset") == dataset))
+    if frame.height == 0:
+        raise ExplorerError(f"The store {store.path} holds no representations{f' of {dataset}' if dataset else ''}.")
+    loaded = [store.load(identity) for identity in frame["id"].to_list()]
+    results = None if store.read_only else Results(store.path / "results")
+    return sweep(loaded, measures, results, report=report)
+
+
+def _part_of(report: Report | None, number: int, count: int, name: str) -> Report:
+    def inner(share: float, note: str) -> None:
+        if report is not None:
+            report((number + share) / count, f"{name}: {note}")
+
+    return inner
+
+
+def _pairs(
+    by_id: dict[str, Representation], pairs: Sequence[tuple[str, str]] | None
+) -> list[tuple[Representation, Representation]]:
+    if pairs is not None:
+        return [(by_id[a], by_id[b]) for a, b in pairs]
+    together = itertools.combinations_with_replacement(by_id.values(), 2)
+    return [(a, b) for a, b in together if a.origin.dataset == b.origin.dataset]
+
+
+def _base_row(measure: Measure, params: dict[str, Any], key: str, x: Representation) -> Row:
+    return {
+        "key": key,
+        "measure": measure.id,
+        "params": json.dumps(params, sort_keys=True),
+        "kind": measure.kind,
+        "dataset_name": x.origin.dataset_name,
+        "x_id": x.id,
+        "x_model": x.origin.model,
+        "x_layer": x.origin.layer,
+        "x_layer_index": x.origin.layer_index,
+        "x_depth": x.origin.depth,
+        "n_items": x.values.shape[0],
+        "x_features": x.values.shape[1],
+        "device": str(compute_device()),
+    }
+
+
+def _sweep_single(
+    measure: Measure, params: dict[str, Any], xs: list[Representation], results: Results | None, report: Report
+) -> list[Row]:
+    assert measure.compute is not None
+    keys = {x.id: result_key(measure.id, params, x.id, content_mark(x)) for x in xs}
+    known = results.known(keys.values()) if results is not None else {}
+    rows, fresh = [], []
+    for number, x in enumerate(xs):
+        row = known.get(keys[x.id])
+        if row is None:
+            row = _base_row(measure, params, keys[x.id], x)
+            started = time.perf_counter()
+            try:
+                found = measure.compute(matrix_of(x, x.name, measure.min_items), **params)
+                row |= {"value": found.value, "note": "; ".join(found.notes)}
+            except ExplorerError as reason:
+                row |= {"value": float("nan"), "note": str(reason)}
+            row["seconds"] = time.perf_counter() - started
+            fresh.append(row)
+        rows.append(row)
+        report((number + 1) / len(xs), f"{number + 1} of {len(xs)} representations")
+    if results is not None:
+        results.add(fresh)
+    return rows
+
+
+def _sweep_pairs(
+    measure: Measure,
+    params: dict[str, Any],
+    pairs: list[tuple[Representation, Representation]],
+    results: Results | None,
+    report: Report,
+) -> list[Row]:
+    keys = [result_key(measure.id, params, x.id, content_mark(x), y.id, content_mark(y)) for x, y in pairs]
+    known = results.known(keys) if results is not None else {}
+    missing = [(key, x, y) for key, (x, y) in zip(keys, pairs) if key not in known]
+    started = time.perf_counter()
+    values = pair_values(measure, params, [(x, y) for _, x, y in missing], report)
+    seconds = (time.perf_counter() - started) / max(1, len(missing))
+    fresh = {}
+    for (key, x, y), (value, note) in zip(missing, values):
+        row = _base_row(measure, params, key, x)
+        row |= {
+            "y_id": y.id,
+            "y_model": y.origin.model,
+            "y_layer": y.origin.layer,
+            "y_layer_index": y.origin.layer_index,
+            "y_depth": y.origin.depth,
+            "y_features": y.values.shape[1],
+            "value": value,
+            "note": note,
+            "seconds": seconds,
+        }
+        fresh[key] = row
+    if results is not None:
+        results.add(list(fresh.values()))
+    return [known.get(key) or fresh[key] for key in keys]
+
+
+def pair_values(
+    measure: Measure, params: dict[str, Any], pairs: list[tuple[Representation, Representation]], report: Report
+) -> list[tuple[float, str]]:
+    """Prepare every representation once, then compare; (value, reason where it is NaN) for each pair."""
+    assert measure.prepare is not None
+    different = {r.id: r for pair in pairs for r in pair}
+    states: dict[str, Any] = {}
+    reasons: dict[str, str] = {}
+    for number, (identity, r) in enumerate(different.items()):
+        try:
+            states[identity] = measure.prepare(matrix_of(r, r.name, measure.min_items), **params)
+        except ExplorerError as reason:
+            reasons[identity] = f"{r.name}: {reason}"
+        report(0.5 * (number + 1) / len(different), f"prepared {number + 1} of {len(different)} representations")
+    found = {}
+    by_first = itertools.groupby(sorted(pairs, key=lambda p: p[0].id), key=lambda p: p[0].id)
+    groups = [(first, list(group)) for first, group in by_first if first in states]
+    for number, (first, group) in enumerate(groups):
+        others = [y.id for _, y in group if y.id in states]
+        if others:
+            try:
+                row = measure.matrix([states[first]], [states[i] for i in others], **params)[0]
+                found.update({(first, i): (float(v), "") for i, v in zip(others, row)})
+            except Undefined as reason:
+                found.update({(first, i): (float("nan"), str(reason)) for i in others})
+        report(0.5 + 0.5 * (number + 1) / len(groups), f"compared {number + 1} of {len(groups)} representations")
+    unknown = "undefined for this pair"
+    return [
+        found.get((x.id, y.id), (float("nan"), reasons.get(x.id) or reasons.get(y.id) or unknown)) for x, y in pairs
+    ]
+
+
+def content_mark(x: Representation) -> str:
+    """A cheap mark of the content, so that a representation that was written anew is computed anew.
+
+    Sums over all rows would read the whole file; eight spread rows tell a rewritten file from the old one.
+    """
+    from explorer.files import short_hash
+
+    rows = np.unique(np.linspace(0, len(x.values) - 1, 8).astype(int))
+    return short_hash(np.ascontiguousarray(x.values[rows]).tobytes(), str(x.values.shape))
