@@ -101,9 +101,7 @@ def _check(permutations: int, alpha: float, aggregate: str) -> None:
 
 def _item_count(layers: Any) -> int:
     first = layers if hasattr(layers, "shape") and len(layers.shape) == 2 else layers
-    if not hasattr(first, "shape") and not hasattr(first, "values"):
-        first = first[0]
-    elif hasattr(first, "shape") and len(first.shape) == 3:
+    if (not hasattr(first, "shape") and not hasattr(first, "values")) or (hasattr(first, "shape") and len(first.shape) == 3):
         first = first[0]
     return len(getattr(first, "values", first) if hasattr(first, "origin") else first)
 

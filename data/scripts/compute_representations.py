@@ -15,7 +15,7 @@ from explorer.paths import data_folder
 from explorer.store import Store
 
 # The last block of each stage of EfficientNet-Lite2, and a spread over the depth of SmolLM2.
-LITE2_STAGE_ENDS = "_blocks.0,_blocks.3,_blocks.6,_blocks.10,_blocks.14,_blocks.19,_blocks.20"
+LITE2_STAGE_ENDS = "blocks.0,blocks.3,blocks.6,blocks.10,blocks.14,blocks.19,blocks.20"
 SMOLLM2_SPREAD = "embeddings,layers.7,layers.11,layers.19,layers.29"
 JOBS = (
     ("words", "minilm-l6", "all"),

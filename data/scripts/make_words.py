@@ -10,11 +10,11 @@ import polars as pl
 from explorer.paths import data_folder
 
 CYCLES = {
-    "weekdays": "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split(),
-    "months": "January February March April May June July August September October November December".split(),
-    "hours": "one two three four five six seven eight nine ten eleven twelve".split(),
-    "compass": "north|northeast|east|southeast|south|southwest|west|northwest".split("|"),
-    "colours": "red|vermilion|orange|amber|yellow|chartreuse|green|teal|blue|indigo|violet|magenta".split("|"),
+    "weekdays": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
+    "months": ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"],
+    "hours": ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+    "compass": ["north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"],
+    "colours": ["red", "vermilion", "orange", "amber", "yellow", "chartreuse", "green", "teal", "blue", "indigo", "violet", "magenta"],
 }
 FRAMES = {
     "weekdays": ("{}", "The meeting is on {}.", "She was born on a {}."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,8 +49,9 @@ class TorchModel(Model):
         Put into evaluation mode; its weights are not changed.
     preprocess : callable
         Turns a batch of items into the tensor that the module takes.
-    layers : sequence of str, optional
-        Submodule names in order of depth; found by :func:`discover_layers` when absent.
+    layers : sequence of str or dict of str, optional
+        Submodule names in order of depth (a dict maps the names to show to those of submodules); found by
+        :func:`discover_layers` when absent.
     poolings : sequence of str
         Out of ``mean`` (over positions or tokens), ``first`` (first token), ``last``, ``flatten``.
     """
@@ -62,16 +63,18 @@ class TorchModel(Model):
         name: str = "module",
         revision: str = "unversioned",
         modality: str = "image",
-        layers: Sequence[str] | None = None,
+        layers: Sequence[str] | Mapping[str, str] | None = None,
         poolings: Sequence[str] = ("mean", "flatten", "first", "last"),
     ) -> None:
         self.module = module.eval().to(compute_device())
         self.preprocess = preprocess
         self.name, self.revision, self.modality = name, revision, modality
-        self.layers = tuple(layers) if layers is not None else discover_layers(module)
+        names = layers if layers is not None else discover_layers(module)
+        self._paths = dict(names) if isinstance(names, Mapping) else {name: name for name in names}
+        self.layers = tuple(self._paths)
         self.poolings = tuple(poolings)
         known = dict(module.named_modules())
-        missing = [layer for layer in self.layers if layer not in known]
+        missing = [path for path in self._paths.values() if path not in known]
         if missing:
             raise ExplorerError(f"{name} has no submodule '{missing[0]}' (of {len(missing)} unknown names).")
 
@@ -87,7 +90,7 @@ class TorchModel(Model):
 
             return hook
 
-        handles = [modules[layer].register_forward_hook(keep(layer)) for layer in layers]
+        handles = [modules[self._paths[layer]].register_forward_hook(keep(layer)) for layer in layers]
         try:
             with torch.inference_mode():
                 self.module(self.preprocess(items).to(compute_device()))

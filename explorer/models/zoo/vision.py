@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from explorer.errors import ExplorerError
 from explorer.models.torch_module import TorchModel
 from explorer.models.zoo.text import onnx_state
 
@@ -39,7 +40,7 @@ def load_efficientnet(weights: Path, revision: str, architecture: str) -> TorchM
     def preprocess(items: Sequence[Any]) -> torch.Tensor:
         return (resized(items, side) - 127) / 128
 
-    layers = [f"_blocks.{i}" for i in range(len(module._blocks))]
+    layers = {f"blocks.{i}": f"_blocks.{i}" for i in range(len(module._blocks))}
     name = architecture.replace("efficientnet", "effnet")
     return TorchModel(module, preprocess, name, revision, "image", layers, ("mean",))
 
@@ -53,7 +54,6 @@ def load_dinov2(weights: Path, revision: str) -> TorchModel:
 
     state = onnx_state(weights, "backbone.", 1)
     raw = onnx_state(weights, "onnx::", 1)
-    state = {key.removeprefix("backbone."): value for key, value in state.items()}
     state["embeddings.position_embeddings"] = torch.cat([raw["Concat_1957"], raw["Reshape_1962"]], dim=1)
     state["embeddings.mask_token"] = torch.zeros(1, 384)
     config = Dinov2Config(
@@ -64,11 +64,13 @@ def load_dinov2(weights: Path, revision: str) -> TorchModel:
         kept = {k: v.contiguous() for k, v in state.items() if k.startswith(("embeddings", "encoder", "layernorm"))}
         save_file(kept, Path(folder) / "model.safetensors", metadata={"format": "pt"})
         config.save_pretrained(folder)
-        module = Dinov2Model.from_pretrained(folder, local_files_only=True)
+        module, loading = Dinov2Model.from_pretrained(folder, local_files_only=True, output_loading_info=True)
+    if loading["missing_keys"] or loading["unexpected_keys"]:
+        raise ExplorerError(f"{weights.name} does not fit the DINOv2 architecture: {loading}.")
     mean, deviation = (torch.tensor(v).view(1, 3, 1, 1) for v in (IMAGENET_MEAN, IMAGENET_SD))
 
     def preprocess(items: Sequence[Any]) -> torch.Tensor:
         return (resized(items, DINO_SIDE) / 255 - mean) / deviation
 
-    layers = [f"encoder.layer.{i}" for i in range(12)]
+    layers = {f"layers.{i}": f"encoder.layer.{i}" for i in range(12)}
     return TorchModel(module, preprocess, "dinov2-s", revision, "image", layers, ("first", "mean"))

@@ -1,0 +1,1 @@
+"""The Streamlit front end: asks, starts jobs, shows figures. No numerics here."""

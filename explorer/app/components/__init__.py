@@ -1,0 +1,1 @@
+"""Components that run in the browser: the linked view and the clickable figure."""

@@ -1,0 +1,1 @@
+"""One file a page; each asks, starts jobs and shows figures."""
