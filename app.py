@@ -6,10 +6,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from explorer.app.routes import routes
 
 # `streamlit run` finds this object by reading the file, serves its routes, and runs the script once a session.
-app = st.App("explorer/app/main.py", routes=routes())
+app = st.App("explorer/main.py", routes=routes())
 
 # AppTest executes this file as a script: show the same pages there.
 if get_script_run_ctx(suppress_warning=True) is not None:
-    from explorer.app.main import main
+    from explorer.main import main
 
     main()

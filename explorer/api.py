@@ -115,8 +115,8 @@ def as_layers(layers: Any, name: str, min_items: int) -> list[torch.Tensor]:
 
 def prepare_states(
     measure: Measure, X_layers: Any, Y_layers: Any, params: dict[str, Any]
-) -> tuple[list[Any], list[Any]]:
-    """Prepare every layer once; a list compared with itself is prepared once, too.
+) -> tuple[list[Any], list[Any], int]:
+    """Prepare every layer once (a list compared with itself is prepared once, too); also gives the number of items.
 
     A layer on which the measure is undefined raises, naming the layer.
     """
@@ -137,7 +137,7 @@ def prepare_states(
         return states
 
     states_x = prepared(xs, "X")
-    return states_x, states_x if ys is xs else prepared(ys, "Y")
+    return states_x, states_x if ys is xs else prepared(ys, "Y"), len(xs[0])
 
 
 def similarity_matrix(measure: str, X_layers: Any, Y_layers: Any = None, **params: Any) -> np.ndarray:
@@ -149,7 +149,5 @@ def similarity_matrix(measure: str, X_layers: Any, Y_layers: Any = None, **param
     """
     chosen = get_measure(measure, "pairwise")
     resolved = chosen.resolve(params)
-    states_x, states_y = prepare_states(
-        chosen, X_layers, X_layers if Y_layers is None else Y_layers, resolved
-    )
+    states_x, states_y, _ = prepare_states(chosen, X_layers, X_layers if Y_layers is None else Y_layers, resolved)
     return chosen.matrix(states_x, states_y, **resolved)

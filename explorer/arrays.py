@@ -36,9 +36,7 @@ def as_matrix(values: Any, name: str = "X", min_items: int = 2) -> torch.Tensor:
     if tensor.ndim == 1:
         tensor = tensor[:, None]
     if tensor.ndim != 2:
-        raise ExplorerError(
-            f"{name} has shape {tuple(tensor.shape)}; a matrix of shape (items, features) is needed."
-        )
+        raise ExplorerError(f"{name} has shape {tuple(tensor.shape)}; a matrix of shape (items, features) is needed.")
     if tensor.shape[1] == 0:
         raise ExplorerError(f"{name} has no features (shape {tuple(tensor.shape)}); at least one is needed.")
     if tensor.shape[0] < min_items:

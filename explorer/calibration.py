@@ -15,7 +15,7 @@ from explorer.measures.registry import Measure, get_measure
 
 MAX_PERMUTATIONS = 10_000
 BATCH = 10
-AGGREGATES = {"max": np.max, "mean": np.mean}
+AGGREGATES: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean}
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def calibrate(
     _check(permutations, alpha, aggregate)
     from explorer.api import prepare_states
 
-    states_x, states_y = prepare_states(chosen, X_layers, Y_layers, resolved)
+    states_x, states_y, n = prepare_states(chosen, X_layers, Y_layers, resolved)
     matrix = chosen.matrix(states_x, states_y, **resolved)
-    orders = _permutations(_item_count(X_layers), permutations, seed)
+    orders = _permutations(n, permutations, seed)
     nulls = _null_matrices(chosen, states_x, states_y, orders, resolved, report)
     return _summarise(chosen, resolved, matrix, nulls, alpha, aggregate, seed)
 
@@ -97,13 +97,6 @@ def _check(permutations: int, alpha: float, aggregate: str) -> None:
         raise ExplorerError(f"alpha = {alpha} must lie between 0 and 1.")
     if aggregate not in AGGREGATES:
         raise ExplorerError(f"aggregate = {aggregate!r} is not one of {', '.join(map(repr, AGGREGATES))}.")
-
-
-def _item_count(layers: Any) -> int:
-    first = layers if hasattr(layers, "shape") and len(layers.shape) == 2 else layers
-    if (not hasattr(first, "shape") and not hasattr(first, "values")) or (hasattr(first, "shape") and len(first.shape) == 3):
-        first = first[0]
-    return len(getattr(first, "values", first) if hasattr(first, "origin") else first)
 
 
 def _permutations(n: int, count: int, seed: int) -> torch.Tensor:

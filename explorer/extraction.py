@@ -103,7 +103,7 @@ def _held_layers(store: Store, dataset: Dataset, model: Model, pooling: str) -> 
 
 
 def _run_batches(
-    model: Model, items: Sequence[Any], layers: Sequence[str], pooling: str, size: int, report: Report | None
+    model: Model, items: Any, layers: Sequence[str], pooling: str, size: int, report: Report | None
 ) -> dict[str, np.ndarray]:
     collected: dict[str, list[np.ndarray]] = {layer: [] for layer in layers}
     started = time.perf_counter()

@@ -51,7 +51,9 @@ def as_graph(edges: Any, lengths: Any = None) -> Graph:
     """Check an edge list: (m, 2) integers of any value, no self loops; an edge may be listed both ways round."""
     array = np.asarray(edges.cpu() if isinstance(edges, torch.Tensor) else edges)
     if array.ndim != 2 or array.shape[1] != 2 or len(array) == 0:
-        raise ExplorerError(f"The graph has shape {array.shape}; edges of shape (m, 2) with m of at least 1 are needed.")
+        raise ExplorerError(
+            f"The graph has shape {array.shape}; edges of shape (m, 2) with m of at least 1 are needed."
+        )
     if array.dtype.kind not in "iu":
         raise ExplorerError(f"The graph's edges are of type {array.dtype}; integers are needed.")
     loops = np.flatnonzero(array[:, 0] == array[:, 1])

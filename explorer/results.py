@@ -7,6 +7,7 @@ the table as .npz files under the same kind of key.
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ class Results:
         try:
             with np.load(path, allow_pickle=False) as opened:
                 return {name: opened[name] for name in opened.files}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, zipfile.BadZipFile) as error:
             raise ExplorerError(f"{path.name} is damaged ({error}); delete it and compute again.") from None
 
     def save_arrays(self, key: str, arrays: Mapping[str, np.ndarray]) -> None:

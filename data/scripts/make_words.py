@@ -11,10 +11,36 @@ from explorer.paths import data_folder
 
 CYCLES = {
     "weekdays": ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"],
-    "months": ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"],
+    "months": [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ],
     "hours": ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
     "compass": ["north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest"],
-    "colours": ["red", "vermilion", "orange", "amber", "yellow", "chartreuse", "green", "teal", "blue", "indigo", "violet", "magenta"],
+    "colours": [
+        "red",
+        "vermilion",
+        "orange",
+        "amber",
+        "yellow",
+        "chartreuse",
+        "green",
+        "teal",
+        "blue",
+        "indigo",
+        "violet",
+        "magenta",
+    ],
 }
 FRAMES = {
     "weekdays": ("{}", "The meeting is on {}.", "She was born on a {}."),
@@ -68,14 +94,54 @@ NUMBERS = {
     "Italian": "uno due tre quattro cinque sei sette otto nove dieci",
 }
 TOPICS = {
-    "weather": ("rain fell on the town", "the sun warmed the valley", "snow covered the road", "a storm broke the trees"),
-    "sport": ("the team won the match", "the runner crossed the line", "a player missed the goal", "the coach praised the squad"),
-    "cooking": ("the cook tasted the soup", "a baker kneaded the dough", "the guests ate the cake", "the waiter brought the menu"),
-    "money": ("the bank raised the rate", "a client signed the loan", "the shop lowered its prices", "the firm paid its debts"),
-    "medicine": ("the nurse dressed the wound", "a doctor read the scan", "the patient took the pills", "the surgeon washed her hands"),
-    "travel": ("the ferry left the harbour", "a tourist lost the map", "the guide showed the castle", "the plane reached the city"),
-    "music": ("the choir sang the hymn", "a pianist played the sonata", "the crowd heard the concert", "the band tuned its guitars"),
-    "school": ("the pupil solved the problem", "a teacher marked the essays", "the class read the poem", "the student passed the exam"),
+    "weather": (
+        "rain fell on the town",
+        "the sun warmed the valley",
+        "snow covered the road",
+        "a storm broke the trees",
+    ),
+    "sport": (
+        "the team won the match",
+        "the runner crossed the line",
+        "a player missed the goal",
+        "the coach praised the squad",
+    ),
+    "cooking": (
+        "the cook tasted the soup",
+        "a baker kneaded the dough",
+        "the guests ate the cake",
+        "the waiter brought the menu",
+    ),
+    "money": (
+        "the bank raised the rate",
+        "a client signed the loan",
+        "the shop lowered its prices",
+        "the firm paid its debts",
+    ),
+    "medicine": (
+        "the nurse dressed the wound",
+        "a doctor read the scan",
+        "the patient took the pills",
+        "the surgeon washed her hands",
+    ),
+    "travel": (
+        "the ferry left the harbour",
+        "a tourist lost the map",
+        "the guide showed the castle",
+        "the plane reached the city",
+    ),
+    "music": (
+        "the choir sang the hymn",
+        "a pianist played the sonata",
+        "the crowd heard the concert",
+        "the band tuned its guitars",
+    ),
+    "school": (
+        "the pupil solved the problem",
+        "a teacher marked the essays",
+        "the class read the poem",
+        "the student passed the exam",
+    ),
 }
 MOODS = {
     "statement": lambda s: f"{s[0].upper()}{s[1:]}.",
@@ -110,9 +176,7 @@ def rows() -> list[tuple[object, ...]]:
 
 
 def main() -> None:
-    frame = pl.DataFrame(rows(), schema=list(COLUMNS), orient="row").unique(
-        "text", keep="first", maintain_order=True
-    )
+    frame = pl.DataFrame(rows(), schema=list(COLUMNS), orient="row").unique("text", keep="first", maintain_order=True)
     target = data_folder() / "text" / "words.csv"
     target.parent.mkdir(parents=True, exist_ok=True)
     frame.write_csv(target)

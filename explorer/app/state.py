@@ -264,7 +264,12 @@ def run_job(label: str, target: str, lane_name: str = "measures", **arguments: A
 
 
 def _versions(arguments: dict[str, Any]) -> list[int]:
-    asked = [arguments.get("identity"), *arguments.get("identities", []), *arguments.get("xs", []), *arguments.get("ys", [])]
+    asked = [
+        arguments.get("identity"),
+        *arguments.get("identities", []),
+        *arguments.get("xs", []),
+        *arguments.get("ys", []),
+    ]
     return [file_version(i) for i in asked if i]
 
 

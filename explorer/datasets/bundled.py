@@ -66,9 +66,7 @@ def _rotated_car() -> Dataset:
     assert emoji.images is not None
     car = Image.fromarray(emoji.images[emoji.labels.index(CAR)])
     angles = [360 * step / ROTATION_STEPS for step in range(ROTATION_STEPS)]
-    turned = [
-        np.asarray(car.rotate(a, resample=Image.Resampling.BICUBIC, fillcolor=(255, 255, 255))) for a in angles
-    ]
+    turned = [np.asarray(car.rotate(a, resample=Image.Resampling.BICUBIC, fillcolor=(255, 255, 255))) for a in angles]
     frame = pl.DataFrame({"label": [f"{a:g} degrees" for a in angles], "angle": angles})
     return Dataset("rotated-car", frame, images=np.stack(turned), about=BUNDLED["rotated-car"])
 

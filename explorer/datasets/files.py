@@ -28,9 +28,7 @@ def load_dataset(source: str | Path) -> Dataset:
         return load_bundled(str(source))
     path = Path(source)
     if not path.exists():
-        raise ExplorerError(
-            f"There is no file, folder or bundled dataset '{source}' (bundled: {', '.join(BUNDLED)})."
-        )
+        raise ExplorerError(f"There is no file, folder or bundled dataset '{source}' (bundled: {', '.join(BUNDLED)}).")
     if path.is_dir():
         return _image_folder(path)
     if path.stat().st_size > MAX_BYTES:

@@ -19,7 +19,12 @@ def curvature_limit(values: np.ndarray) -> float:
 
 
 def curvature_graph(
-    points: np.ndarray, edges: np.ndarray, values: np.ndarray, items: np.ndarray, labels: Sequence[str], axes: Sequence[str]
+    points: np.ndarray,
+    edges: np.ndarray,
+    values: np.ndarray,
+    items: np.ndarray,
+    labels: Sequence[str],
+    axes: Sequence[str],
 ) -> go.Figure:
     """Edges in bins of one colour each (red: positive, inside clusters; blue: negative, bridges) under the items."""
     limit = curvature_limit(values)
@@ -34,7 +39,10 @@ def curvature_graph(
                 x=_broken(points[chosen, 0]),
                 y=_broken(points[chosen, 1]),
                 mode="lines",
-                line={"color": sample_colorscale(DIVERGING, (b + 0.5) / BINS)[0], "width": 0.5 + 1.6 * abs(b - BINS // 2) / BINS},
+                line={
+                    "color": sample_colorscale(DIVERGING, (b + 0.5) / BINS)[0],
+                    "width": 0.5 + 1.6 * abs(b - BINS // 2) / BINS,
+                },
                 hoverinfo="skip",
                 showlegend=False,
             )
@@ -78,12 +86,20 @@ def curvature_histogram(values: np.ndarray, name: str) -> go.Figure:
             x=middle,
             y=counts,
             width=np.diff(borders),
-            marker={"color": middle, "colorscale": DIVERGING, "cmin": -limit, "cmax": limit, "line": {"width": 0.3, "color": "#777"}},
+            marker={
+                "color": middle,
+                "colorscale": DIVERGING,
+                "cmin": -limit,
+                "cmax": limit,
+                "line": {"width": 0.3, "color": "#777"},
+            },
             hovertemplate="curvature %{x:.3f}: %{y} edges<extra></extra>",
         )
     )
     mean = float(values.mean())
-    figure.add_vline(mean, line={"dash": "dash", "width": 1.5}, annotation_text=f"mean {mean:.3f}", annotation_position="top left")
+    figure.add_vline(
+        mean, line={"dash": "dash", "width": 1.5}, annotation_text=f"mean {mean:.3f}", annotation_position="top left"
+    )
     base_layout(figure, height=330, showlegend=False)
     figure.update_xaxes(title=escape(name))
     figure.update_yaxes(title="edges")

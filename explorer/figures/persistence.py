@@ -25,7 +25,11 @@ def persistence_diagram(diagrams: Sequence[np.ndarray]) -> go.Figure:
     top = _largest(diagrams) * 1.06
     figure = go.Figure()
     figure.add_scatter(
-        x=[0, top], y=[0, top], mode="lines", line={"color": "gray", "dash": "dot", "width": 1}, showlegend=False,
+        x=[0, top],
+        y=[0, top],
+        mode="lines",
+        line={"color": "gray", "dash": "dot", "width": 1},
+        showlegend=False,
         hoverinfo="skip",
     )
     for q, diagram in enumerate(diagrams):
@@ -60,12 +64,18 @@ def barcode(diagrams: Sequence[np.ndarray]) -> go.Figure:
             y += [place, place, None]
             place -= 1
         figure.add_scatter(
-            x=x, y=y, mode="lines", name=NAMES[q], line={"color": COLOURS[q], "width": 2.5},
+            x=x,
+            y=y,
+            mode="lines",
+            name=NAMES[q],
+            line={"color": COLOURS[q], "width": 2.5},
             hovertemplate=f"H{q} at %{{x:.4g}}<extra></extra>",
         )
         place -= 3
     total = sum(map(len, diagrams))
-    words = "Barcode" if shown == total else f"Barcode (the {MOST_BARS} longest bars of each dimension, of {total} in all)"
+    words = (
+        "Barcode" if shown == total else f"Barcode (the {MOST_BARS} longest bars of each dimension, of {total} in all)"
+    )
     base_layout(figure, height=420, title={"text": words, "font": {"size": 15}})
     figure.update_xaxes(title="radius (distance between items)", range=[0, top * 1.02])
     figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False)
@@ -77,7 +87,11 @@ def betti_curves(diagrams: Sequence[np.ndarray], curves: Sequence[np.ndarray], r
     figure = go.Figure()
     for q, curve in enumerate(curves):
         figure.add_scatter(
-            x=radii, y=curve, mode="lines", name=NAMES[q], line={"color": COLOURS[q], "width": 2, "shape": "hv"},
+            x=radii,
+            y=curve,
+            mode="lines",
+            name=NAMES[q],
+            line={"color": COLOURS[q], "width": 2, "shape": "hv"},
             hovertemplate=f"Betti {q} = %{{y}} at radius %{{x:.4g}}<extra></extra>",
         )
     base_layout(figure, height=420, title={"text": "Betti curves", "font": {"size": 15}})

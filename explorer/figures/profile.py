@@ -29,7 +29,9 @@ def layer_profiles(frame: pl.DataFrame, titles: dict[str, str], normalised: bool
     columns = min(count, 2 if count in (2, 4) else 3)
     rows = math.ceil(count / columns)
     panel_titles = [escape(title) for title in titles.values()]
-    figure = make_subplots(rows, columns, subplot_titles=panel_titles, horizontal_spacing=0.09, vertical_spacing=0.26 / rows)
+    figure = make_subplots(
+        rows, columns, subplot_titles=panel_titles, horizontal_spacing=0.09, vertical_spacing=0.26 / rows
+    )
     models = frame["x_model"].unique(maintain_order=True).to_list()
     for place, measure in enumerate(titles):
         for number, model in enumerate(models):

@@ -74,7 +74,8 @@ def read_activations(path: Path, name: str | None = None) -> Imported:
 def _read_npy(path: Path) -> dict[str, np.ndarray]:
     try:
         array = np.load(path, allow_pickle=False, mmap_mode="r")
-    except (ValueError, OSError, EOFError) as error:
+    except Exception as error:
+        # Mutilated headers raise almost anything inside numpy; whatever it is, the file is to blame.
         raise ExplorerError(_reading_failed(path.name, error)) from None
     if array.ndim == 3:
         return {f"layer{i}": layer for i, layer in enumerate(array)}
@@ -91,12 +92,12 @@ def _read_npz(path: Path) -> dict[str, np.ndarray]:
             return {key: opened[key] for key in opened.files}
     except ExplorerError:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, KeyError, NotImplementedError, MemoryError) as error:
+    except Exception as error:
         raise ExplorerError(_reading_failed(path.name, error)) from None
 
 
 def _reading_failed(name: str, error: Exception) -> str:
-    if "pickle" in str(error).lower():
+    if any(word in str(error).lower() for word in ("pickle", "python objects")):
         return (
             f"{name} holds pickled objects, which are never loaded; save plain numbers, e.g. "
             "np.save(file, np.asarray(values, dtype=np.float32))."
@@ -114,7 +115,9 @@ def _read_safetensors(path: Path) -> dict[str, np.ndarray]:
     except (SafetensorError, OSError, RuntimeError) as error:
         raise ExplorerError(f"{path.name} is damaged: {error}.") from None
     # numpy knows no bfloat16, so half precision goes through torch.
-    return {k: (t.float() if t.dtype.itemsize == 2 and t.is_floating_point() else t).numpy() for k, t in tensors.items()}
+    return {
+        k: (t.float() if t.dtype.itemsize == 2 and t.is_floating_point() else t).numpy() for k, t in tensors.items()
+    }
 
 
 def _as_layers(title: str, file: str, arrays: dict[str, np.ndarray]) -> Imported:
@@ -125,7 +128,7 @@ def _as_layers(title: str, file: str, arrays: dict[str, np.ndarray]) -> Imported
             skipped.append(f"{key}: shape {array.shape}, type {array.dtype}")
             continue
         wide = array.astype(np.float64 if array.dtype.itemsize == 8 and array.dtype.kind == "f" else np.float32)
-        layers[key] = np.ascontiguousarray(wide.reshape(len(array), -1))
+        layers[key] = np.ascontiguousarray(wide.reshape(len(array), int(np.prod(array.shape[1:]))))
     if not layers:
         seen = "; ".join(skipped) or "nothing"
         raise ExplorerError(f"{file} holds no matrix of numbers of shape (items, features); it holds {seen}.")
@@ -136,9 +139,9 @@ def _as_layers(title: str, file: str, arrays: dict[str, np.ndarray]) -> Imported
         said = "; ".join(f"{keys[0]} has {n}" for n, keys in list(counts.items())[:3])
         raise ExplorerError(f"The layers of {file} have different numbers of items: {said}.")
     for key, values in layers.items():
-        bad = np.argwhere(~np.isfinite(values))
         if values.size == 0:
             raise ExplorerError(f"Layer {key} of {file} is empty (shape {values.shape}).")
+        bad = np.argwhere(~np.isfinite(values))
         if len(bad):
             row, column = bad[0]
             raise ExplorerError(f"Layer {key} of {file} holds {values[row, column]} at item {row}, feature {column}.")

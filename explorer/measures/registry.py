@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-import explorer.measures
+import explorer.measures as families
 from explorer.errors import ExplorerError
 
 INVARIANCES = (
@@ -135,9 +135,7 @@ class Measure:
         known = {p.name: p for p in self.parameters}
         unknown = [name for name in params if name not in known]
         if unknown:
-            raise ExplorerError(
-                f"{self.id} has no parameter '{unknown[0]}'; it has {', '.join(known) or 'none'}."
-            )
+            raise ExplorerError(f"{self.id} has no parameter '{unknown[0]}'; it has {', '.join(known) or 'none'}.")
         return {name: p.check(params.get(name, p.default), self.id) for name, p in known.items()}
 
     def matrix(self, states_x: Sequence[Any], states_y: Sequence[Any], **params: Any) -> np.ndarray:
@@ -152,7 +150,7 @@ class Measure:
 def registry() -> dict[str, Measure]:
     """Find every module below ``explorer.measures`` that defines ``MEASURE``; by id, in order of family and id."""
     found: list[Measure] = []
-    for info in pkgutil.walk_packages(explorer.measures.__path__, f"{explorer.measures.__name__}."):
+    for info in pkgutil.walk_packages(families.__path__, f"{families.__name__}."):
         if not info.ispkg:
             measure = getattr(importlib.import_module(info.name), "MEASURE", None)
             if measure is not None:

@@ -47,9 +47,7 @@ class Model(ABC):
         for pattern in wanted:
             matched = fnmatch.filter(self.layers, pattern)
             if not matched:
-                raise ExplorerError(
-                    f"{self.name} has no layer '{pattern}'; it has {shorten(self.layers)}."
-                )
+                raise ExplorerError(f"{self.name} has no layer '{pattern}'; it has {shorten(self.layers)}.")
             chosen.update(matched)
         if not chosen:
             raise ExplorerError(f"No layer of {self.name} was chosen; it has {shorten(self.layers)}.")
@@ -60,9 +58,7 @@ class Model(ABC):
         if pooling is None:
             return self.poolings[0]
         if pooling not in self.poolings:
-            raise ExplorerError(
-                f"{self.name} has no pooling '{pooling}'; it has {', '.join(self.poolings)}."
-            )
+            raise ExplorerError(f"{self.name} has no pooling '{pooling}'; it has {', '.join(self.poolings)}.")
         return pooling
 
 

@@ -37,9 +37,9 @@ class TextModel(Model):
 
     def activations(self, items: Sequence[str], layers: Sequence[str], pooling: str) -> dict[str, np.ndarray]:
         texts = [self.prefix + text for text in items]
-        encoded = self.tokenizer(
-            texts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt"
-        ).to(compute_device())
+        encoded = self.tokenizer(texts, padding=True, truncation=True, max_length=MAX_TOKENS, return_tensors="pt").to(
+            compute_device()
+        )
         encoded.pop("token_type_ids", None)
         mask = encoded["attention_mask"]
         self.truncated += int((mask.sum(dim=1) >= MAX_TOKENS).sum())

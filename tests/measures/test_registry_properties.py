@@ -166,8 +166,10 @@ def test_mismatched_items(measure: Measure) -> None:
 def test_equal_items_give_nan_with_a_reason_or_a_number(measure: Measure) -> None:
     x, y = np.ones((20, 4)), data(0, 20, 4)[1]
     params = {"k": 5} if any(p.name == "k" for p in measure.parameters) else {}
-    found = explorer.compute(measure.id, x, y, **params) if measure.kind == "pairwise" else explorer.compute(
-        measure.id, x, **params
+    found = (
+        explorer.compute(measure.id, x, y, **params)
+        if measure.kind == "pairwise"
+        else explorer.compute(measure.id, x, **params)
     )
     if np.isnan(found.value):
         assert found.notes and len(found.notes[0]) > 20

@@ -51,7 +51,7 @@ const layoutOf = (state, width) => {
 
 const discrete = (palette) => palette.flatMap((c, i) => [[i / palette.length, c], [(i + 1) / palette.length, c]]);
 const tracesOf = (state) => {
-  const {head, columns} = state, c = head.color, size = head.n > 20000 ? 2.5 : head.n > 3000 ? 4 : 7;
+  const {head, columns} = state, c = head.color, size = head.n > 50000 ? 2 : head.n > 8000 ? 3 : head.n > 2000 ? 4.5 : 7;
   const marker = {size, opacity: 0.85};
   if (c.kind === 'category') Object.assign(marker, {color: columns.color, colorscale: discrete(c.palette), cmin: -0.5, cmax: c.palette.length - 0.5});
   else if (c.kind === 'number') Object.assign(marker, {color: columns.color, colorscale: c.scale, cmin: c.low, cmax: c.high});
@@ -205,7 +205,9 @@ export default function ({data, parentElement, setStateValue}) {
     state.plots = head.views.map(() => { const d = make('div', 'lv-plot', state.overlay); d.dataset.testid = 'linked-plot'; return d; });
     state.rings = head.views.map(() => make('div', 'lv-ring', state.overlay));
     drawLegend(state);
-    await Plotly.react(state.graph, tracesOf(state), layoutOf(state, state.stage.clientWidth), {displayModeBar: false, scrollZoom: true, doubleClick: false});
+    // Twice the pixels each way cost four times the drawing: only for few points, where the edges of circles show.
+    state.config ??= {displayModeBar: false, scrollZoom: true, doubleClick: false, plotGlPixelRatio: head.n > 4000 ? 1 : 2};
+    await Plotly.react(state.graph, tracesOf(state), layoutOf(state, state.stage.clientWidth), state.config);
     if (generation !== state.generation) return;
     if (!state.listening) {
       state.listening = true;

@@ -56,7 +56,6 @@ def _component() -> Any:
     )
 
 
-
 def pack(dataset: str, views: Sequence[View], colour: Colour, height: int) -> bytes:
     """Coordinates and colours as bytes: a JSON head, then float32 or uint16 columns padded to 8 bytes."""
     n = len(views[0].points)

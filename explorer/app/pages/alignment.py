@@ -25,7 +25,7 @@ def _measures() -> dict[str, Any]:
 def page() -> None:
     """Show the page."""
     st.title("Alignment")
-    dataset, frame = state.choose_dataset()
+    _, frame = state.choose_dataset()
     models = state.model_names(frame)
     if not models:
         st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
@@ -39,7 +39,9 @@ def page() -> None:
         measure = measures[chosen]
         params = choose_parameters(measure)
         calibrated = st.toggle(
-            "Compare with chance", value=chosen in QUICK_NULLS, key=f"calibrated_{chosen}",
+            "Compare with chance",
+            value=chosen in QUICK_NULLS,
+            key=f"calibrated_{chosen}",
             help="200 permutations of the items, the same for all layers. Quick for CKA and mutual kNN.",
         )
         st.caption(measure.caveat)
@@ -47,7 +49,9 @@ def page() -> None:
     with pair:
         left, right = st.columns(2)
         a = left.selectbox("Rows", models, key="rows", **state.BOUND)
-        b = right.selectbox("Columns", models, index=min(len(models) - 1, 2 if len(models) > 2 else 1), key="columns", **state.BOUND)
+        b = right.selectbox(
+            "Columns", models, index=min(len(models) - 1, 2 if len(models) > 2 else 1), key="columns", **state.BOUND
+        )
         _pair(state.layers_of(frame, a), state.layers_of(frame, b), a, b, measure, params, calibrated)
     with everything:
         _all_models(frame, models, measure, params)
@@ -59,25 +63,42 @@ def choose_parameters(measure: Any) -> dict[str, Any]:
     for p in measure.parameters:
         key = f"{measure.id}_{p.name}"
         if p.choices:
-            params[p.name] = st.selectbox(p.name, p.choices, index=p.choices.index(p.default), key=key, help=p.help, **state.BOUND)
+            params[p.name] = st.selectbox(
+                p.name, p.choices, index=p.choices.index(p.default), key=key, help=p.help, **state.BOUND
+            )
         elif isinstance(p.default, bool):
             params[p.name] = st.toggle(p.name, value=p.default, key=key, help=p.help, **state.BOUND)
         elif isinstance(p.default, int):
-            params[p.name] = int(st.number_input(p.name, int(p.minimum), int(min(p.maximum, 10_000)), p.default, key=key, help=p.help))
+            params[p.name] = int(
+                st.number_input(p.name, int(p.minimum), int(min(p.maximum, 10_000)), p.default, key=key, help=p.help)
+            )
         else:
-            params[p.name] = float(st.number_input(p.name, float(p.minimum), float(p.maximum), p.default, key=key, help=p.help))
+            params[p.name] = float(
+                st.number_input(p.name, float(p.minimum), float(p.maximum), p.default, key=key, help=p.help)
+            )
     return params
 
 
-def _pair(rows: pl.DataFrame, columns: pl.DataFrame, a: str, b: str, measure: Any, params: dict, calibrated: bool) -> None:
+def _pair(
+    rows: pl.DataFrame, columns: pl.DataFrame, a: str, b: str, measure: Any, params: dict, calibrated: bool
+) -> None:
     found = state.run_job(
-        f"{measure.name}: {rows.height} x {columns.height} layers", "alignment", stores=state.store_paths(),
-        xs=rows["id"].to_list(), ys=columns["id"].to_list(), measure=measure.id, params=params, calibrated=calibrated,
+        f"{measure.name}: {rows.height} x {columns.height} layers",
+        "alignment",
+        stores=state.store_paths(),
+        xs=rows["id"].to_list(),
+        ys=columns["id"].to_list(),
+        measure=measure.id,
+        params=params,
+        calibrated=calibrated,
     )
     if found is None:
         return
     scales = list(SCALES) if calibrated else ["raw"]
-    scale = st.segmented_control("Show", scales, default=scales[0], format_func=lambda s: SCALES[s], key="scale") or scales[0]
+    scale = (
+        st.segmented_control("Show", scales, default=scales[0], format_func=lambda s: SCALES[s], key="scale")
+        or scales[0]
+    )
     matrix = found["matrix"] if scale == "raw" else found[scale]
     row_names, column_names = rows["layer"].to_list(), columns["layer"].to_list()
     hover = _hover(found, a, row_names, b, column_names, measure, calibrated)
@@ -85,12 +106,23 @@ def _pair(rows: pl.DataFrame, columns: pl.DataFrame, a: str, b: str, measure: An
     same = rows["id"].to_list() == columns["id"].to_list()
     _headline(found, a, row_names, b, column_names, measure, calibrated, same)
     figure = layer_heatmap(
-        matrix, row_names, column_names, row_title=a, column_title=b, measure=measure.id if scale == "raw" else scale,
-        hover=hover, at_chance=chance, reverse=measure.is_distance and scale == "raw",
+        matrix,
+        row_names,
+        column_names,
+        row_title=a,
+        column_title=b,
+        measure=measure.id if scale == "raw" else scale,
+        hover=hover,
+        at_chance=chance,
+        reverse=measure.is_distance and scale == "raw",
         low=float(found["null_mean"].mean()) if calibrated and scale == "raw" and not measure.is_distance else None,
     )
     click = clickable_figure(figure, key="pair-heatmap", name=f"{measure.id}-{a}-{b}")
-    crosses = "A cross marks a cell that does not beat the best cell under chance (p > 0.05, all cells at once). " if calibrated else ""
+    crosses = (
+        "A cross marks a cell that does not beat the best cell under chance (p > 0.05, all cells at once). "
+        if calibrated
+        else ""
+    )
     st.caption(f"{crosses}Click a cell to open both layers in Geometry.")
     if click and click.get("row") is not None:
         open_in_geometry([(a, row_names[click["row"]]), (b, column_names[click["column"]])])
@@ -101,7 +133,10 @@ def _pair(rows: pl.DataFrame, columns: pl.DataFrame, a: str, b: str, measure: An
         if go.button("Open in Geometry"):
             open_in_geometry([(a, first), (b, second)])
         st.download_button(
-            "Download the matrix as CSV", on_click="ignore", mime="text/csv", file_name=f"{measure.id}-{a}-{b}.csv".replace("/", "-"),
+            "Download the matrix as CSV",
+            on_click="ignore",
+            mime="text/csv",
+            file_name=f"{measure.id}-{a}-{b}.csv".replace("/", "-"),
             data=lambda: _as_table(found, row_names, column_names).write_csv().encode(),
         )
 
@@ -113,11 +148,17 @@ def _as_table(found: dict, rows: list[str], columns: list[str]) -> pl.DataFrame:
     return pl.DataFrame(table | {("value" if k == "matrix" else k): np.asarray(v).ravel() for k, v in parts.items()})
 
 
-def _hover(found: dict, a: str, rows: list[str], b: str, columns: list[str], measure: Any, calibrated: bool) -> list[list[str]]:
+def _hover(
+    found: dict, a: str, rows: list[str], b: str, columns: list[str], measure: Any, calibrated: bool
+) -> list[list[str]]:
     from explorer.figures.theme import escape
 
     def text(i: int, j: int) -> str:
-        lines = [f"{escape(a)} / {escape(rows[i])}", f"{escape(b)} / {escape(columns[j])}", f"<b>{measure.id} {found['matrix'][i, j]:.4f}</b>"]
+        lines = [
+            f"{escape(a)} / {escape(rows[i])}",
+            f"{escape(b)} / {escape(columns[j])}",
+            f"<b>{measure.id} {found['matrix'][i, j]:.4f}</b>",
+        ]
         if calibrated:
             lines += [
                 f"chance {found['null_mean'][i, j]:.4f} +- {found['null_sd'][i, j]:.4f} ({found['permutations']} permutations)",
@@ -129,7 +170,9 @@ def _hover(found: dict, a: str, rows: list[str], b: str, columns: list[str], mea
     return [[text(i, j) for j in range(len(columns))] for i in range(len(rows))]
 
 
-def _headline(found: dict, a: str, rows: list[str], b: str, columns: list[str], measure: Any, calibrated: bool, same: bool) -> None:
+def _headline(
+    found: dict, a: str, rows: list[str], b: str, columns: list[str], measure: Any, calibrated: bool, same: bool
+) -> None:
     matrix = np.array(found["matrix"], dtype=float)
     if same:
         np.fill_diagonal(matrix, np.nan)
@@ -141,7 +184,9 @@ def _headline(found: dict, a: str, rows: list[str], b: str, columns: list[str], 
     i, j = np.unravel_index(np.nanargmin(matrix) if measure.is_distance else np.nanargmax(matrix), matrix.shape)
     words = f"Best pair: **{a} / {rows[i]}** with **{b} / {columns[j]}**, {measure.id} = **{matrix[i, j]:.3f}**"
     if not calibrated:
-        st.markdown(f"{words}. A best pair out of {matrix.size} says little without chance beside it: switch *Compare with chance* on.")
+        st.markdown(
+            f"{words}. A best pair out of {matrix.size} says little without chance beside it: switch *Compare with chance* on."
+        )
         return
     best_chance = found["threshold"]
     verdict = "more than chance" if found["p_value"] <= ALPHA else "**not** more than chance"
@@ -159,15 +204,31 @@ def _all_models(frame: pl.DataFrame, models: list[str], measure: Any, params: di
     ids = [i for part in parts for i in part["id"]]
     names = [f"{m} / {layer}" for m, part in zip(models, parts) for layer in part["layer"]]
     found = state.run_job(
-        f"{measure.name}: all {len(ids)} representations", "alignment", stores=state.store_paths(), xs=ids, ys=ids,
-        measure=measure.id, params=params, calibrated=False,
+        f"{measure.name}: all {len(ids)} representations",
+        "alignment",
+        stores=state.store_paths(),
+        xs=ids,
+        ys=ids,
+        measure=measure.id,
+        params=params,
+        calibrated=False,
     )
     if found is None:
         return
     matrix = found["matrix"]
-    hover = [[f"{names[i]}<br>{names[j]}<br><b>{measure.id} {matrix[i, j]:.4f}</b>" for j in range(len(ids))] for i in range(len(ids))]
+    hover = [
+        [f"{names[i]}<br>{names[j]}<br><b>{measure.id} {matrix[i, j]:.4f}</b>" for j in range(len(ids))]
+        for i in range(len(ids))
+    ]
     figure = layer_heatmap(
-        matrix, names, names, row_title="", column_title="", measure=measure.id, hover=hover, reverse=measure.is_distance
+        matrix,
+        names,
+        names,
+        row_title="",
+        column_title="",
+        measure=measure.id,
+        hover=hover,
+        reverse=measure.is_distance,
     )
     figure.update_layout(height=min(900, 260 + 18 * len(ids)), margin={"l": 190, "b": 190})
     edges = np.cumsum([part.height for part in parts])[:-1] - 0.5
@@ -177,7 +238,7 @@ def _all_models(frame: pl.DataFrame, models: list[str], measure: Any, params: di
     click = clickable_figure(figure, key="all-heatmap", name=f"{measure.id}-all")
     st.caption("White lines part the models. Click a cell to open both representations in Geometry.")
     if click and click.get("row") is not None:
-        open_in_geometry([tuple(names[click[k]].split(" / ", 1)) for k in ("row", "column")])  # type: ignore[misc]
+        open_in_geometry([tuple(names[click[k]].split(" / ", 1)) for k in ("row", "column")])
 
 
 def open_in_geometry(pairs: list[tuple[str, str]]) -> None:

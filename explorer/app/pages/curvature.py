@@ -22,9 +22,16 @@ def page() -> None:
         return
     with st.sidebar:
         identity = state.choose_representation(frame, "c_", 0, 1.0)
-        measure = st.selectbox("Curvature", list(METHODS), format_func=lambda m: METHODS[m], key="c_measure", **state.BOUND)
+        measure = st.selectbox(
+            "Curvature", list(METHODS), format_func=lambda m: METHODS[m], key="c_measure", **state.BOUND
+        )
         k = int(st.number_input("Neighbours k", 1, 50, 10, key="c_k"))
-        metric = st.segmented_control("Distance", ["euclidean", "cosine"], default="euclidean", key="c_metric", **state.BOUND) or "euclidean"
+        metric = (
+            st.segmented_control(
+                "Distance", ["euclidean", "cosine"], default="euclidean", key="c_metric", **state.BOUND
+            )
+            or "euclidean"
+        )
         params: dict = {"k": k, "metric": metric}
         if measure == "ollivier_ricci":
             params["alpha"] = st.slider("alpha (the walk stays)", 0.0, 0.95, 0.5, 0.05, key="c_alpha")
@@ -35,8 +42,13 @@ def page() -> None:
         st.warning(f"There are {r.values.shape[0]} items; k must be smaller than that.")
         return
     found = state.run_job(
-        f"{METHODS[measure]} of {r.name}", "single", stores=state.store_paths(), identity=identity, items=None,
-        measure=measure, params=params,
+        f"{METHODS[measure]} of {r.name}",
+        "single",
+        stores=state.store_paths(),
+        identity=identity,
+        items=None,
+        measure=measure,
+        params=params,
     )
     if found is None:
         return
@@ -50,7 +62,11 @@ def _show(dataset: Dataset, identity: str, found: dict, name: str) -> None:
     share = [f"PC{i + 1} ({100 * v:.0f}%)" for i, v in enumerate(layout.variance)] + ["", ""]
     one, two, three = st.columns(3)
     one.metric("Edges", f"{len(values):,}", help="Two items are joined when either is among the other's k nearest.")
-    two.metric("Mean curvature", f"{values.mean():.3f}", help="Over the edges; negative edges are bridges, positive ones lie inside clusters.")
+    two.metric(
+        "Mean curvature",
+        f"{values.mean():.3f}",
+        help="Over the edges; negative edges are bridges, positive ones lie inside clusters.",
+    )
     three.metric("Negative edges", f"{100 * (values < 0).mean():.0f}%")
     figure = curvature_graph(layout.points, edges, values, np.asarray(found["items"]), dataset.labels, share[:2])
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}

@@ -10,7 +10,7 @@ from explorer.app import state
 from explorer.app.components.linked_view import Colour, View, linked_view
 from explorer.datasets.base import LABEL, Dataset
 
-PER_ITEM = {
+PER_ITEM: dict[str, tuple[str, dict]] = {
     "local dimension (mle)": ("mle", {}),
     "mean cosine to the others": ("mean_cosine", {}),
     "curvature at the item (Ollivier-Ricci)": ("ollivier_ricci", {}),
@@ -26,7 +26,9 @@ def view_of(identity: str, method: str, points: np.ndarray | None = None) -> Vie
     if method == "umap" and points is not None:
         return View(title, "UMAP (axes have no unit)", points)
     share = sum(layout.variance)
-    return View(title, f"PCA: {100 * share:.0f}% of the variance in two of {r.values.shape[1]} dimensions", layout.points)
+    return View(
+        title, f"PCA: {100 * share:.0f}% of the variance in two of {r.values.shape[1]} dimensions", layout.points
+    )
 
 
 def first_colour(dataset: Dataset) -> str:
@@ -65,15 +67,23 @@ def page() -> None:
         return
     with st.sidebar:
         count = st.segmented_control("Views", [2, 3, 4], default=2, key="views", **state.BOUND) or 2
-        method = st.segmented_control(
-            "Projection", ["pca", "umap"], default="pca", format_func=str.upper, key="projection", **state.BOUND
-        ) or "pca"
+        method = (
+            st.segmented_control(
+                "Projection", ["pca", "umap"], default="pca", format_func=str.upper, key="projection", **state.BOUND
+            )
+            or "pca"
+        )
         options = ["nothing", *state.categories(dataset), *number_columns(dataset), *PER_ITEM]
         if st.session_state.get("colour") not in options:
             st.session_state.pop("colour", None)
-        colour_name = st.selectbox("Colour by", options, index=options.index(first_colour(dataset)), key="colour", **state.BOUND)
+        colour_name = st.selectbox(
+            "Colour by", options, index=options.index(first_colour(dataset)), key="colour", **state.BOUND
+        )
         turned = st.toggle(
-            "Align views", value=True, key="align", **state.BOUND,
+            "Align views",
+            value=True,
+            key="align",
+            **state.BOUND,
             help="Rotate or reflect the views, never stretch them, so that the same items lie in similar places.",
         )
     identities = []
@@ -90,8 +100,13 @@ def _colour(dataset: Dataset, name: str, identity: str) -> Colour:
         return colour_by(dataset, name)
     measure, params = PER_ITEM[name]
     found = state.run_job(
-        f"{name} in the first view", "single", stores=state.store_paths(), identity=identity, items=None,
-        measure=measure, params=params,
+        f"{name} in the first view",
+        "single",
+        stores=state.store_paths(),
+        identity=identity,
+        items=None,
+        measure=measure,
+        params=params,
     )
     if found is None:
         return Colour()
@@ -106,8 +121,13 @@ def _umap_points(identities: list[str]) -> dict[str, np.ndarray]:
     points = {}
     for identity in dict.fromkeys(identities):
         found = state.run_job(
-            f"UMAP of {state.load(identity).name} (PCA until it is ready)", "layout", "layout",
-            stores=state.store_paths(), results=state.results_path(), identity=identity, seed=0,
+            f"UMAP of {state.load(identity).name} (PCA until it is ready)",
+            "layout",
+            "layout",
+            stores=state.store_paths(),
+            results=state.results_path(),
+            identity=identity,
+            seed=0,
         )
         if found is None:
             break
@@ -125,7 +145,11 @@ def _linked(dataset: Dataset, identities: list[str], method: str, colour: Colour
     @st.fragment
     def panel() -> None:
         index = linked_view(
-            dataset, views, colour, key=f"geometry-{dataset.fingerprint}", height=470 if len(views) < 4 else 420,
+            dataset,
+            views,
+            colour,
+            key=f"geometry-{dataset.fingerprint}",
+            height=470 if len(views) < 4 else 420,
             push=state.selection_push(dataset) if "linked" not in st.session_state else None,
         )
         state.remember_selection(dataset, index)
@@ -147,8 +171,11 @@ def _selection_table(dataset: Dataset, index: np.ndarray | None) -> None:
         if len(index) > MOST_ROWS:
             st.caption(f"The first {MOST_ROWS} of {len(index):,} are listed; the file has all.")
         st.download_button(
-            "Download as CSV", data=lambda: table.write_csv().encode(), file_name=f"{dataset.name}-selection.csv",
-            mime="text/csv", on_click="ignore",
+            "Download as CSV",
+            data=lambda: table.write_csv().encode(),
+            file_name=f"{dataset.name}-selection.csv",
+            mime="text/csv",
+            on_click="ignore",
         )
     with right:
         _composition(dataset, index)
@@ -160,9 +187,12 @@ def _composition(dataset: Dataset, index: np.ndarray) -> None:
         counts = series[index.tolist()].cast(pl.String).fill_null("(none)").value_counts(sort=True).head(6)
         whole = series.cast(pl.String).fill_null("(none)").value_counts()
         joined = counts.join(whole, on=name, suffix="_all").select(
-            pl.col(name), pl.col("count").alias("selected"), (pl.col("count") / pl.col("count_all")).alias("of the group")
+            pl.col(name),
+            pl.col("count").alias("selected"),
+            (pl.col("count") / pl.col("count_all")).alias("of the group"),
         )
         st.dataframe(
-            joined, hide_index=True,
+            joined,
+            hide_index=True,
             column_config={"of the group": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1)},
         )

@@ -60,7 +60,9 @@ def _describe(measure: Measure) -> None:
         f"invariant to: {', '.join(sorted(measure.invariances)).replace('_', ' ') or 'nothing'}",
     ]
     if measure.kind == "pairwise":
-        facts.append(f"{'symmetric' if measure.symmetric else 'not symmetric'}, {'a metric' if measure.is_metric else 'not a metric'}")
+        facts.append(
+            f"{'symmetric' if measure.symmetric else 'not symmetric'}, {'a metric' if measure.is_metric else 'not a metric'}"
+        )
     st.markdown("\n".join(f"- {fact}" for fact in facts))
     for p in measure.parameters:
         allowed = ", ".join(p.choices) if p.choices else "" if p.minimum is None else f"{p.minimum:g} to {p.maximum:g}"

@@ -54,7 +54,11 @@ def _run_model() -> None:
     dataset = state.get_dataset(fingerprint)
     options = _model_options(dataset)
     models = right.multiselect(
-        "Models", list(options), default=_default_models(options), format_func=lambda m: options[m], key=f"run_models_{fingerprint}",
+        "Models",
+        list(options),
+        default=_default_models(options),
+        format_func=lambda m: options[m],
+        key=f"run_models_{fingerprint}",
         placeholder="Choose models" if options else "No installed model reads these items",
     )
     missing = [e for e in CATALOGUE if not e.available]
@@ -64,9 +68,15 @@ def _run_model() -> None:
                 st.markdown(f":gray[{entry.title} ({entry.licence}) {entry.note}]")
             st.code(ZOO_COMMAND, language="bash")
     one, two, three = st.columns([2, 1, 1])
-    layers = one.text_input("Layers", "all", key="run_layers", help="all, or names and globs separated by commas, e.g. layers.*")
-    pooling = two.selectbox("Pooling", ["model's default", "mean", "first", "last", "flatten"], key="run_pooling",
-                            help="How one item's activations become one vector.")
+    layers = one.text_input(
+        "Layers", "all", key="run_layers", help="all, or names and globs separated by commas, e.g. layers.*"
+    )
+    pooling = two.selectbox(
+        "Pooling",
+        ["model's default", "mean", "first", "last", "flatten"],
+        key="run_pooling",
+        help="How one item's activations become one vector.",
+    )
     batch = int(three.number_input("Batch size", 1, 1024, 64, key="run_batch"))
     if st.button("Extract", type="primary", disabled=not models):
         st.session_state["extractions"] = [(m, fingerprint, layers, pooling, batch) for m in models]
@@ -85,14 +95,26 @@ def _default_models(options: dict[str, str]) -> list[str]:
 def _extraction(model: str, items: str, layers: str, pooling: str, batch: int) -> None:
     chosen = None if pooling.startswith("model") else pooling
     found = state.run_job(
-        f"Extracting {model}", "extraction", store=str(state.user_store_path()), model=model, dataset=items,
-        layers=layers, pooling=chosen, batch_size=batch,
+        f"Extracting {model}",
+        "extraction",
+        store=str(state.user_store_path()),
+        model=model,
+        dataset=items,
+        layers=layers,
+        pooling=chosen,
+        batch_size=batch,
     )
     if found is None:
         return
     speed = f"{found['rate']:.0f} items/s" if found["seconds"] else "they were stored already"
-    st.success(f"{model}: {found['layers']} layers are in your store ({speed}). {found['note'] if found['seconds'] else ''}")
-    st.page_link(st.session_state["pages"]["geometry"], label="See them in Geometry", query_params={"dataset": state.dataset_names().get(items, "")})
+    st.success(
+        f"{model}: {found['layers']} layers are in your store ({speed}). {found['note'] if found['seconds'] else ''}"
+    )
+    st.page_link(
+        st.session_state["pages"]["geometry"],
+        label="See them in Geometry",
+        query_params={"dataset": state.dataset_names().get(items, "")},
+    )
 
 
 def _layer_preview(model: str | None) -> None:
@@ -127,13 +149,18 @@ def _upload_activations() -> None:
             st.error(str(error).replace(path.name, upload.name))
             return
         st.dataframe(
-            [{"layer": k, "items": v.shape[0], "features": v.shape[1]} for k, v in found.layers.items()], hide_index=True
+            [{"layer": k, "items": v.shape[0], "features": v.shape[1]} for k, v in found.layers.items()],
+            hide_index=True,
         )
         for left_out in found.skipped:
             st.caption(f"Left out: {left_out}")
         fitting = {n: f for f, n in state.dataset_names().items() if len(state.get_dataset(f)) == found.n_items}
-        owner = st.selectbox("These are the items of", ["(unknown items)", *fitting], key="upload_owner",
-                             help="Datasets with the same number of items. Rows must be in the same order.")
+        owner = st.selectbox(
+            "These are the items of",
+            ["(unknown items)", *fitting],
+            key="upload_owner",
+            help="Datasets with the same number of items. Rows must be in the same order.",
+        )
         if st.button("Add to the store", type="primary"):
             found.save(state.stores()[0], fitting.get(owner), owner if owner in fitting else None)
             st.session_state["added"] = found.name
@@ -147,7 +174,9 @@ def _bring_texts() -> None:
     st.markdown("Type one item a line, or upload a file; then run a text model on them in the first tab.")
     name = st.text_input("Name", "my texts", key="texts_name")
     typed = st.text_area("Texts", height=150, key="texts_typed", placeholder="one item a line")
-    upload = st.file_uploader("or a file (a table needs a text column)", type=TABLES, max_upload_size=64, key="texts_upload")
+    upload = st.file_uploader(
+        "or a file (a table needs a text column)", type=TABLES, max_upload_size=64, key="texts_upload"
+    )
     if not st.button("Keep these items", type="primary", disabled=not (typed.strip() or upload)):
         return
     with tempfile.TemporaryDirectory() as folder:

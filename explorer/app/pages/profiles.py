@@ -27,14 +27,20 @@ def page() -> None:
             "Measures", list(single), default=DEFAULTS, format_func=lambda i: single[i].name, key="profile_measures"
         )
         shown = st.multiselect("Models", models, default=models, key="profile_models")
-        normalised = st.toggle("Normalised depth", value=True, key="profile_depth", help="0 is the first layer, 1 the last.")
+        normalised = st.toggle(
+            "Normalised depth", value=True, key="profile_depth", help="0 is the first layer, 1 the last."
+        )
     if not chosen or not shown:
         st.info("Choose at least one measure and one model.")
         return
     ids = [i for m in shown for i in state.layers_of(frame, m)["id"]]
     found = state.run_job(
-        f"{len(chosen)} measures over {len(ids)} layers", "profile", stores=state.store_paths(),
-        results=state.results_path(), identities=ids, measures=chosen,
+        f"{len(chosen)} measures over {len(ids)} layers",
+        "profile",
+        stores=state.store_paths(),
+        results=state.results_path(),
+        identities=ids,
+        measures=chosen,
     )
     if found is None:
         return
@@ -47,6 +53,9 @@ def page() -> None:
     for measure in chosen:
         st.caption(f"**{single[measure].name}**: higher means {single[measure].higher_means}. {single[measure].caveat}")
     st.download_button(
-        "Download the numbers as CSV", data=lambda: found.write_csv().encode(), file_name=f"{dataset.name}-profiles.csv",
-        mime="text/csv", on_click="ignore",
+        "Download the numbers as CSV",
+        data=lambda: found.write_csv().encode(),
+        file_name=f"{dataset.name}-profiles.csv",
+        mime="text/csv",
+        on_click="ignore",
     )

@@ -23,9 +23,16 @@ def page() -> None:
     with st.sidebar:
         identity = state.choose_representation(frame, "t_", 0, 0.15)
         items = state.choose_items(dataset, "t_")
-        top = st.segmented_control("Highest dimension", [0, 1, 2], default=1, format_func=lambda q: f"H{q}", key="t_dim", **state.BOUND)
+        top = st.segmented_control(
+            "Highest dimension", [0, 1, 2], default=1, format_func=lambda q: f"H{q}", key="t_dim", **state.BOUND
+        )
         top = 1 if top is None else top
-        metric = st.segmented_control("Distance", ["euclidean", "cosine"], default="euclidean", key="t_metric", **state.BOUND) or "euclidean"
+        metric = (
+            st.segmented_control(
+                "Distance", ["euclidean", "cosine"], default="euclidean", key="t_metric", **state.BOUND
+            )
+            or "euclidean"
+        )
         most = int(st.number_input("Landmarks at most", 4, 2000, DEFAULT_POINTS[top], key=f"t_points_{top}"))
     r = state.load(identity)
     count = len(items) if items is not None else r.values.shape[0]
@@ -38,8 +45,13 @@ def page() -> None:
         "on one core; a real loop can take ten times longer. It runs beside the app and can be cancelled."
     )
     found = state.run_job(
-        f"Persistence of {r.name}", "single", stores=state.store_paths(), identity=identity, items=items,
-        measure="persistence", params={"max_dim": top, "metric": metric, "max_points": most},
+        f"Persistence of {r.name}",
+        "single",
+        stores=state.store_paths(),
+        identity=identity,
+        items=items,
+        measure="persistence",
+        params={"max_dim": top, "metric": metric, "max_points": most},
     )
     if found is None:
         return
@@ -65,7 +77,9 @@ def _show(diagrams: list[np.ndarray], diameter: float, top: int) -> None:
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     left.plotly_chart(persistence_diagram(diagrams), key="diagram", config=config)
     right.plotly_chart(barcode(diagrams), key="barcode", config=config)
-    radii = np.linspace(0, max((float(d[np.isfinite(d)].max(initial=0)) for d in diagrams if len(d)), default=1.0) * 1.05, GRID)
+    radii = np.linspace(
+        0, max((float(d[np.isfinite(d)].max(initial=0)) for d in diagrams if len(d)), default=1.0) * 1.05, GRID
+    )
     curves = [betti_curve(d, radii) for d in diagrams]
     left, right = st.columns(2)
     left.plotly_chart(betti_curves(diagrams, curves, radii), key="betti", config=config)
@@ -76,7 +90,13 @@ def _show(diagrams: list[np.ndarray], diameter: float, top: int) -> None:
             for q, diagram in reversed(list(enumerate(diagrams)))
             for b, d in diagram[:6]
         ]
-        table = pl.DataFrame(rows, schema={k: pl.String if k == "dimension" else pl.Float64 for k in ("dimension", "birth", "death", "length", "length / diameter")})
+        table = pl.DataFrame(
+            rows,
+            schema={
+                k: pl.String if k == "dimension" else pl.Float64
+                for k in ("dimension", "birth", "death", "length", "length / diameter")
+            },
+        )
         st.dataframe(table, hide_index=True, height=330)
 
 
@@ -84,7 +104,9 @@ def _reading(lengths: np.ndarray, top: int) -> None:
     what = {1: "loop", 2: "void"}[top]
     first, second = (float(lengths[i]) if len(lengths) > i else 0.0 for i in range(2))
     one, two, _ = st.columns([1, 1, 3])
-    one.metric(f"Longest {what} / diameter", f"{first:.3f}", help="Length of the longest finite bar over the largest distance.")
+    one.metric(
+        f"Longest {what} / diameter", f"{first:.3f}", help="Length of the longest finite bar over the largest distance."
+    )
     two.metric("Second longest", f"{second:.3f}")
     if first >= 0.25 and first > 3 * second:
         words = f"One bar stands out: this looks like **one clear {what}**."

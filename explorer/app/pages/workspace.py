@@ -49,7 +49,9 @@ def page() -> None:
     def picture() -> None:
         views = [view_of(identity, "pca") for identity in (first, second)]
         colour = colour_by(dataset, first_colour(dataset))
-        index = linked_view(dataset, views, colour, key=f"home-{dataset.fingerprint}", height=430, push=state.selection_push(dataset))
+        index = linked_view(
+            dataset, views, colour, key=f"home-{dataset.fingerprint}", height=430, push=state.selection_push(dataset)
+        )
         state.remember_selection(dataset, index)
 
     picture()
@@ -59,9 +61,15 @@ def page() -> None:
             st.page_link(st.session_state["pages"][path], label=f"**{title}**")
             st.caption(words)
     with st.expander("What is stored"):
-        table = state.representations().group_by("dataset_name", "model", "pooling", maintain_order=True).agg(
-            pl.len().alias("layers"), pl.col("n_items").first(), pl.col("n_features").min().alias("narrowest"),
-            pl.col("n_features").max().alias("widest"),
+        table = (
+            state.representations()
+            .group_by("dataset_name", "model", "pooling", maintain_order=True)
+            .agg(
+                pl.len().alias("layers"),
+                pl.col("n_items").first(),
+                pl.col("n_features").min().alias("narrowest"),
+                pl.col("n_features").max().alias("widest"),
+            )
         )
         st.dataframe(table, hide_index=True)
         st.caption(f"Your own store: {state.user_store_path()}")

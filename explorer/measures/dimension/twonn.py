@@ -61,7 +61,9 @@ MEASURE = Measure(
     parameters=(
         Parameter("discard", 0.1, "share of the largest ratios left out of the fit", minimum=0.0, maximum=0.9),
         Parameter(
-            "method", "fit", "regression through the origin, maximum likelihood, or its unbiased form",
+            "method",
+            "fit",
+            "regression through the origin, maximum likelihood, or its unbiased form",
             ("fit", "likelihood", "unbiased"),
         ),
     ),

@@ -68,9 +68,7 @@ def _rbf_gram(x: torch.Tensor, bandwidth: float) -> torch.Tensor:
 def _inner(states_x: Sequence[CKAState], states_y: Sequence[CKAState]) -> torch.Tensor:
     """Inner products of all pairs of centred Gram matrices, summed in float64."""
     if _features_are_cheaper(states_x, states_y):
-        return torch.tensor(
-            [[_feature_inner(sx, sy) for sy in states_y] for sx in states_x], dtype=torch.float64
-        )
+        return torch.tensor([[_feature_inner(sx, sy) for sy in states_y] for sx in states_x], dtype=torch.float64)
     n = states_x[0].n
     same = len(states_x) == len(states_y) and all(a is b for a, b in zip(states_x, states_y))
     rows = max(1, min(n, CHUNK_ELEMENTS // (n * (len(states_x) + len(states_y)))))
@@ -161,9 +159,7 @@ def null_matrices(
     n = states_x[0].n
     held = (len(states_x) + 2 * len(states_y)) * n * n <= STACK_ELEMENTS
     if not held:
-        return np.stack(
-            [compare_matrix(states_x, [permute(s, p) for s in states_y], estimator) for p in permutations]
-        )
+        return np.stack([compare_matrix(states_x, [permute(s, p) for s in states_y], estimator) for p in permutations])
     left = torch.stack([s.rows(0, n).flatten() for s in states_x])
     right = torch.stack([s.rows(0, n) for s in states_y])
     values = []

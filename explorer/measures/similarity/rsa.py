@@ -118,7 +118,9 @@ def compare(sx: RDMState, sy: RDMState, comparison: str, **_: object) -> float:
     return float((sx.vector @ sy.vector).clamp(-1, 1))
 
 
-def compare_matrix(states_x: Sequence[RDMState], states_y: Sequence[RDMState], comparison: str, **params: object) -> np.ndarray:
+def compare_matrix(
+    states_x: Sequence[RDMState], states_y: Sequence[RDMState], comparison: str, **params: object
+) -> np.ndarray:
     """All pairs: one matrix product where the comparison is an inner product of prepared vectors."""
     if comparison in (*KENDALL, "rho_a"):
         return np.array([[compare(sx, sy, comparison) for sy in states_y] for sx in states_x])

@@ -29,8 +29,6 @@ MEASURE = Measure(
     cost="n d min(n, d)",
     invariances=frozenset({"orthogonal", "isotropic_scaling", "translation", "feature_permutation"}),
     caveat="Of singular values (the original) and of covariance eigenvalues are different numbers; say which.",
-    parameters=(
-        Parameter("of", "singular_values", "which spectrum is normalised", ("singular_values", "covariance")),
-    ),
+    parameters=(Parameter("of", "singular_values", "which spectrum is normalised", ("singular_values", "covariance")),),
     compute=compute,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +85,7 @@ def _read_tokenizer(cursor: _Cursor) -> Any:
     cursor.at += blob_bytes
     _rules, map_bytes = cursor.take("iI")
     cursor.at += map_bytes
-    pieces = [blob[a:b].decode("utf-8") for a, b in zip(offsets[:-1], offsets[1:])]
+    pieces = [blob[a:b].decode("utf-8") for a, b in pairwise(offsets)]
     vocabulary = [(piece, float(score)) for piece, score in zip(pieces, scores)]
     tokenizer = Tokenizer(models.Unigram(vocabulary, unk_id=unknown))
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])

@@ -76,11 +76,10 @@ def load_smollm2(weights: Path, revision: str) -> TextModel:
         num_attention_heads=field("attention.head_count"),
         num_key_value_heads=field("attention.head_count_kv"),
         rms_norm_eps=field("attention.layer_norm_rms_epsilon"),
-        rope_theta=field("rope.freq_base"),
-        rope_parameters={"rope_type": "default", "rope_theta": field("rope.freq_base")},
+        **_rope(field("rope.freq_base")),
         max_position_embeddings=field("context_length"),
     )
-    heads = {"attn_q": config.num_attention_heads, "attn_k": config.num_key_value_heads}
+    heads = {"attn_q": field("attention.head_count"), "attn_k": field("attention.head_count_kv")}
     state = {}
     for tensor in reader.tensors:
         values = gguf.dequantize(tensor.data, tensor.tensor_type).reshape(tuple(tensor.shape)[::-1])
@@ -91,6 +90,11 @@ def load_smollm2(weights: Path, revision: str) -> TextModel:
     module = LlamaModel(config)
     module.load_state_dict(state, strict=True)
     return TextModel(module, _gguf_tokenizer(reader), "smollm2", revision)
+
+
+def _rope(base: float) -> dict[str, Any]:
+    """The base of the rotary embedding, under the names of transformers 4 and 5."""
+    return {"rope_theta": base, "rope_parameters": {"rope_type": "default", "rope_theta": base}}
 
 
 LLAMA_PARTS = {

@@ -23,8 +23,7 @@ def resized(items: Sequence[Any], side: int) -> torch.Tensor:
     from PIL import Image
 
     pictures = [
-        np.asarray(Image.fromarray(np.asarray(item)).resize((side, side), Image.Resampling.BICUBIC))
-        for item in items
+        np.asarray(Image.fromarray(np.asarray(item)).resize((side, side), Image.Resampling.BICUBIC)) for item in items
     ]
     return torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2).float()
 
@@ -56,15 +55,14 @@ def load_dinov2(weights: Path, revision: str) -> TorchModel:
     raw = onnx_state(weights, "onnx::", 1)
     state["embeddings.position_embeddings"] = torch.cat([raw["Concat_1957"], raw["Reshape_1962"]], dim=1)
     state["embeddings.mask_token"] = torch.zeros(1, 384)
-    config = Dinov2Config(
-        hidden_size=384, num_hidden_layers=12, num_attention_heads=6, patch_size=14, image_size=518
-    )
+    config = Dinov2Config(hidden_size=384, num_hidden_layers=12, num_attention_heads=6, patch_size=14, image_size=518)
     # from_pretrained translates the old parameter names, which load_state_dict would refuse in newer versions.
     with tempfile.TemporaryDirectory() as folder:
         kept = {k: v.contiguous() for k, v in state.items() if k.startswith(("embeddings", "encoder", "layernorm"))}
         save_file(kept, Path(folder) / "model.safetensors", metadata={"format": "pt"})
         config.save_pretrained(folder)
-        module, loading = Dinov2Model.from_pretrained(folder, local_files_only=True, output_loading_info=True)
+        loaded: Any = Dinov2Model.from_pretrained(folder, local_files_only=True, output_loading_info=True)
+    module, loading = loaded
     if loading["missing_keys"] or loading["unexpected_keys"]:
         raise ExplorerError(f"{weights.name} does not fit the DINOv2 architecture: {loading}.")
     mean, deviation = (torch.tensor(v).view(1, 3, 1, 1) for v in (IMAGENET_MEAN, IMAGENET_SD))

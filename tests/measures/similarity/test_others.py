@@ -138,6 +138,8 @@ def test_rsa_permuted_states_equal_permuted_rows(comparison: str) -> None:
     x, y = (torch.from_numpy(RNG.standard_normal((25, 4))) for _ in range(2))
     params = measure.resolve({"distance": "euclidean", "comparison": comparison})
     order = torch.from_numpy(np.random.default_rng(1).permutation(25))
-    moved = measure.compare(measure.prepare(x, **params), measure.permute(measure.prepare(y, **params), order), **params)
+    moved = measure.compare(
+        measure.prepare(x, **params), measure.permute(measure.prepare(y, **params), order), **params
+    )
     direct = measure.compare(measure.prepare(x, **params), measure.prepare(y[order], **params), **params)
     assert moved == pytest.approx(direct, abs=1e-12)

@@ -1,0 +1,199 @@
+"""Each page runs on each bundled set, shows what it promises, and says what is wrong in a sentence."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from explorer.app import blobs
+from explorer.app.components.linked_view import Colour, View, as_bits, from_bits, pack
+from explorer.datasets import load_bundled
+
+PAGES = ["workspace", "models", "geometry", "alignment", "profiles", "topology", "curvature", "methods"]
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REPGEO_STORE", str(tmp_path / "store"))
+    return tmp_path / "store"
+
+
+def open_page(name: str, **query: str) -> AppTest:
+    at = AppTest.from_string(f"from explorer.main import main\nmain({name!r})", default_timeout=60)
+    for key, value in query.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def wait(at: AppTest, seconds: float = 90) -> AppTest:
+    """Run again until no job is in progress."""
+    end = time.time() + seconds
+    while time.time() < end:
+        if not any(b.label == "Cancel" for b in at.button):
+            assert not at.exception, at.exception
+            return at
+        time.sleep(0.3)
+        at.run()
+    raise AssertionError("a job did not end")
+
+
+def figures(at: AppTest) -> list[dict[str, Any]]:
+    return [json.loads(element.proto.spec) for element in at.get("plotly_chart")]
+
+
+def texts(at: AppTest) -> str:
+    kinds = ("markdown", "caption", "error", "warning", "info", "success", "subheader", "title")
+    return "\n".join(str(e.value) for kind in kinds for e in at.get(kind))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_runs_on_the_default_set(name: str) -> None:
+    at = wait(open_page(name))
+    assert at.title[0].value
+    assert not at.error
+
+
+@pytest.mark.parametrize("dataset", ["words", "rotated-car"])
+@pytest.mark.parametrize("name", ["workspace", "geometry", "alignment", "topology", "curvature"])
+def test_pages_on_other_sets(name: str, dataset: str) -> None:
+    at = wait(open_page(name, dataset=dataset))
+    assert not at.error
+    assert at.selectbox(key="dataset").value == dataset
+
+
+def test_app_file_shows_the_workspace() -> None:
+    at = AppTest.from_file("app.py", default_timeout=60).run()
+    assert not at.exception
+    assert at.title[0].value == "Representation Geometry Explorer"
+
+
+def test_alignment_finds_the_known_signal() -> None:
+    """Emoji drawings and names agree on neighbours far above chance, at the best pair of layers as well."""
+    at = wait(open_page("alignment", dataset="emoji", measure="mutual_knn", rows="effnet-lite0", columns="minilm-l6"))
+    assert "this is more than chance (p = 0.005" in texts(at)
+    best = float(texts(at).split("mutual_knn = **")[1].split("**")[0])
+    assert 0.10 < best < 0.25
+
+
+def test_alignment_distances_and_uncalibrated_measures() -> None:
+    at = wait(open_page("alignment", dataset="emoji", measure="procrustes", rows="minilm-l6", columns="smollm2"))
+    assert "says little without chance beside it" in texts(at)
+
+
+def test_topology_finds_the_loop_and_its_fading() -> None:
+    early = wait(open_page("topology", dataset="rotated-car", t_layer="blocks.2"))
+    assert "one clear loop" in texts(early)
+    late = wait(open_page("topology", dataset="rotated-car", t_layer="blocks.15"))
+    assert "one clear loop" not in texts(late)
+    assert float(early.metric[0].value) > 3 * float(late.metric[0].value)
+    titles = [f["layout"]["title"]["text"] for f in figures(early)]
+    assert titles[0] == "Persistence diagram" and titles[2] == "Betti curves"
+
+
+def test_topology_of_one_group_only() -> None:
+    at = wait(open_page("topology", dataset="words", t_items="cycle", t_group="months"))
+    assert "36 of 36 items" in texts(at)
+
+
+def test_profiles_draw_a_panel_for_each_measure() -> None:
+    at = wait(open_page("profiles"))
+    (figure,) = figures(at)
+    assert len(figure["data"]) == 4 * 4
+    assert [a["text"] for a in figure["layout"]["annotations"]][0] == "Two nearest neighbours dimension (TwoNN)"
+
+
+def test_curvature_has_a_graph_and_a_histogram() -> None:
+    at = wait(open_page("curvature", dataset="words"))
+    graph, histogram = figures(at)
+    assert any(t["type"] == "scatter" and t.get("mode") == "markers" for t in graph["data"])
+    assert histogram["data"][0]["type"] == "bar"
+    assert int(at.metric[0].value.replace(",", "")) > 480 * 5
+
+
+def test_methods_lists_the_whole_registry() -> None:
+    from explorer.measures.registry import registry
+
+    at = open_page("methods")
+    labels = " ".join(e.label for e in at.expander)
+    assert all(f"`{identity}`" in labels for identity in registry())
+
+
+def test_links_restore_a_view_and_ignore_nonsense() -> None:
+    at = wait(
+        open_page("geometry", dataset="words", views="3", v1_model="smollm2", v1_layer="layers.7", colour="language")
+    )
+    assert at.selectbox(key="v1_model").value == "smollm2"
+    assert at.selectbox(key="v1_layer").value == "layers.7"
+    assert at.selectbox(key="colour").value == "language"
+    assert len([s for s in at.selectbox if s.label == "Layer"]) == 3
+    odd = wait(open_page("geometry", dataset="no such set", v1_model="evil", colour="<script>"))
+    assert odd.selectbox(key="dataset").value == "emoji"
+
+
+def test_geometry_shows_the_selected_items() -> None:
+    dataset = load_bundled("emoji")
+    at = AppTest.from_string("from explorer.main import main\nmain('geometry')", default_timeout=60)
+    bits = as_bits(np.array([0, 5, 9]), len(dataset))
+    at.session_state[f"geometry-{dataset.fingerprint}"] = {
+        "selection": {"bits": bits, "n": 3, "view": 0, "dataset": dataset.fingerprint}
+    }
+    at.run()
+    assert "3 selected items" in texts(at)
+    assert at.dataframe[0].value["label"].to_list() == [dataset.labels[i] for i in (0, 5, 9)]
+
+
+def test_geometry_colours_by_a_measure_of_each_item() -> None:
+    at = wait(open_page("geometry", dataset="words", colour="local dimension (mle)"))
+    assert not at.error
+
+
+def test_extraction_runs_and_the_result_is_offered(own_store: Path) -> None:
+    at = open_page("models")
+    next(b for b in at.button if b.label == "Extract").click().run()
+    at = wait(at)
+    assert [m for m in ("mlp", "cnn", "vit") if f"digits/{m}-seed0: " in texts(at)] == ["mlp", "cnn", "vit"]
+    assert len(list(own_store.rglob("*.safetensors"))) == 3
+    digits = wait(open_page("geometry", dataset="digits"))
+    assert digits.selectbox(key="dataset").value == "digits"
+
+
+def test_a_wrong_layer_is_said_and_nothing_is_written(own_store: Path) -> None:
+    at = open_page("models")
+    at.text_input(key="run_layers").set_value("nonsense")
+    next(b for b in at.button if b.label == "Extract").click().run()
+    at = wait(at)
+    assert "has no layer 'nonsense'; it has hidden1" in at.error[0].value
+    assert not list(own_store.rglob("*.safetensors"))
+
+
+def test_bits_round_trip_and_extra_bits_are_dropped() -> None:
+    index = np.array([0, 7, 8, 441])
+    assert from_bits(as_bits(index, 500), 500).tolist() == index.tolist()
+    assert from_bits(as_bits(index, 500), 440).tolist() == [0, 7, 8]
+
+
+def test_payload_layout_and_escaped_titles() -> None:
+    points = np.arange(6, dtype=float).reshape(3, 2)
+    colour = Colour("category", "kind", np.array([0, 1, 0]), ("a", "b"))
+    raw = pack("d", [View("<b>x</b>", "PCA", points)], colour, 400)
+    length = int.from_bytes(raw[:4], "little")
+    head = json.loads(raw[4 : 4 + length])
+    assert head["views"][0]["title"] == "&lt;b&gt;x&lt;/b&gt;"
+    start = -(-(4 + length) // 8) * 8
+    assert np.frombuffer(raw, "<f4", 3, start).tolist() == [0, 2, 4]
+    assert [c["name"] for c in head["columns"]] == ["x0", "y0", "color"]
+
+
+def test_blobs_are_bounded_and_keyed_by_content(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "LIMIT", 1000)
+    monkeypatch.setattr(blobs, "_items", type(blobs._items)())
+    first = blobs.put(b"a" * 600)
+    assert blobs.put(b"a" * 600) == first
+    second = blobs.put(b"b" * 600)
+    assert blobs.get(first) is None and blobs.get(second) == b"b" * 600

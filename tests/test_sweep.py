@@ -1,0 +1,119 @@
+"""Sweeps: rows, nothing twice, failures as notes; results table; layouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import explorer
+from explorer.errors import ExplorerError
+from explorer.projection import aligned, pca, project, umap
+from explorer.representation import Origin, Representation
+from explorer.results import Results
+from explorer.sweep import sweep
+
+RNG = np.random.default_rng(0)
+
+
+def representation(layer: str, values: np.ndarray, dataset: str = "d0") -> Representation:
+    return Representation(values, Origin(dataset, dataset, "m", "r", layer, int(layer), 4, "mean"))
+
+
+def three() -> list[Representation]:
+    return [representation(str(i), RNG.standard_normal((40, 3 + i)).astype(np.float32)) for i in range(3)]
+
+
+def test_rows_equal_single_calls(tmp_path: Path) -> None:
+    layers = three()
+    frame = sweep(layers, ["cka", "twonn"], Results(tmp_path), params={"cka": {"estimator": "biased"}})
+    assert frame.height == 6 + 3
+    for row in frame.iter_rows(named=True):
+        x = next(r for r in layers if r.id == row["x_id"])
+        y = next((r for r in layers if r.id == row["y_id"]), None)
+        direct = explorer.compute("twonn", x) if y is None else explorer.compute("cka", x, y, estimator="biased")
+        assert row["value"] == pytest.approx(direct.value, abs=1e-6)
+    assert frame["n_items"].unique().to_list() == [40]
+
+
+def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layers, results = three(), Results(tmp_path)
+    first = sweep(layers, ["cka", "mle"], results)
+    import explorer.sweep as module
+
+    monkeypatch.setattr(module, "matrix_of", lambda *_: pytest.fail("computed again"))
+    again = sweep(layers, ["cka", "mle"], results)
+    assert again.select("key", "value").rows() == first.select("key", "value").rows()
+
+
+def test_other_content_is_computed_anew(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    a = sweep([representation("0", np.eye(30)[:, :9] + RNG.random((30, 9)))], ["twonn"], results)
+    b = sweep([representation("0", RNG.standard_normal((30, 9)))], ["twonn"], results)
+    assert a["value"][0] != b["value"][0]
+
+
+def test_a_failing_layer_does_not_stop_the_others(tmp_path: Path) -> None:
+    good, bad = RNG.standard_normal((40, 4)), np.ones((40, 4))
+    frame = sweep([representation("0", good), representation("1", bad)], ["cka", "twonn"], Results(tmp_path))
+    assert frame["value"].is_nan().sum() == 3
+    assert all(len(note) > 20 for note in frame.filter(frame["value"].is_nan())["note"])
+    assert "m / 1" in frame.filter((frame["measure"] == "cka") & frame["value"].is_nan())["note"][0]
+
+
+def test_only_representations_of_the_same_items_are_paired() -> None:
+    a = representation("0", RNG.standard_normal((20, 3)))
+    b = representation("1", RNG.standard_normal((20, 3)), "other")
+    assert sweep([a, b], ["cka"]).height == 2
+
+
+def test_an_unknown_measure() -> None:
+    with pytest.raises(ExplorerError, match="no measure 'nope'; there are cca, cka"):
+        sweep(three(), ["nope"])
+
+
+def test_arrays_beside_the_table(tmp_path: Path) -> None:
+    results = Results(tmp_path)
+    assert results.load_arrays("k") is None
+    results.save_arrays("k", {"a": np.arange(3)})
+    found = results.load_arrays("k")
+    assert found is not None and found["a"].tolist() == [0, 1, 2]
+    (tmp_path / "arrays" / "k.npz").write_bytes(b"PK\x03\x04nonsense")
+    with pytest.raises(ExplorerError, match="damaged"):
+        results.load_arrays("k")
+
+
+def test_pca_is_that_of_the_svd_on_both_sides() -> None:
+    for n, d in ((50, 5), (12, 40)):
+        x = RNG.standard_normal((n, d))
+        found = pca(x)
+        left, s, _ = np.linalg.svd(x - x.mean(0), full_matrices=False)
+        assert np.abs(found.points) == pytest.approx(np.abs(left[:, :2] * s[:2]), abs=1e-5)
+        assert sum(found.variance) == pytest.approx((s[:2] ** 2).sum() / (s**2).sum())
+    assert pca(np.arange(5.0)[:, None]).points[:, 1].tolist() == [0] * 5
+
+
+def test_aligned_layouts_only_turn() -> None:
+    x = RNG.standard_normal((30, 2))
+    angle = 1.1
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    assert aligned(x @ turn, x) - aligned(x @ turn, x).mean(0) == pytest.approx(x - x.mean(0), abs=1e-5)
+    other = RNG.standard_normal((30, 2))
+    moved = aligned(other, x)
+    assert np.linalg.norm(moved[0] - moved[1]) == pytest.approx(np.linalg.norm(other[0] - other[1]), abs=1e-5)
+
+
+def test_umap_is_reproducible_and_keeps_clusters() -> None:
+    x = np.concatenate([RNG.normal(0, 0.1, (25, 4)), RNG.normal(6, 0.1, (25, 4))])
+    first, again = umap(x, seed=1).points, umap(x, seed=1).points
+    assert (first == again).all()
+    gap = np.linalg.norm(first[:25].mean(0) - first[25:].mean(0))
+    assert gap > 2 * max(first[:25].std(), first[25:].std())
+
+
+def test_projection_refusals() -> None:
+    with pytest.raises(ExplorerError, match="no projection 'tsne'"):
+        project(np.eye(4), "tsne")
+    with pytest.raises(ExplorerError, match="at least four items"):
+        umap(np.eye(3))
