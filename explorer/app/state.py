@@ -121,6 +121,16 @@ def model_names(frame: pl.DataFrame) -> list[str]:
     return list(_groups(frame))
 
 
+# A picture model beside a text model says more at first sight than two picture models.
+FIRST_MODELS = ("effnet-lite0", "minilm-l6")
+
+
+def first_models(models: list[str]) -> list[str]:
+    """The models in the order in which views show them until people choose."""
+    first = [m for m in FIRST_MODELS if m in models]
+    return first + [m for m in models if m not in first]
+
+
 def _groups(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
     groups = {}
     for (model, revision, pooling), part in frame.group_by("model", "revision", "pooling", maintain_order=True):

@@ -68,7 +68,7 @@ def test_pages_on_other_sets(name: str, dataset: str) -> None:
 
 
 def test_app_file_shows_the_workspace() -> None:
-    at = AppTest.from_file("app.py", default_timeout=60).run()
+    at = AppTest.from_file(Path(__file__).parents[2] / "app.py", default_timeout=60).run()
     assert not at.exception
     assert at.title[0].value == "Representation Geometry Explorer"
 
@@ -105,7 +105,7 @@ def test_profiles_draw_a_panel_for_each_measure() -> None:
     at = wait(open_page("profiles"))
     (figure,) = figures(at)
     assert len(figure["data"]) == 4 * 4
-    assert [a["text"] for a in figure["layout"]["annotations"]][0] == "Two nearest neighbours dimension (TwoNN)"
+    assert figure["layout"]["annotations"][0]["text"] == "Two nearest neighbours dimension (TwoNN)"
 
 
 def test_curvature_has_a_graph_and_a_histogram() -> None:

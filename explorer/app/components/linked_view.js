@@ -196,7 +196,8 @@ export default function ({data, parentElement, setStateValue}) {
     if (state.spriteUrl) URL.revokeObjectURL(state.spriteUrl);
     state.spriteUrl = sprite ? URL.createObjectURL(new Blob([sprite], {type: 'image/png'})) : null;
     state.emit = (index, view) => mark(Plotly, state, index).then(() => {
-      state.send('selection', index ? {bits: toBits(index, head.n), n: index.length, view, dataset: head.dataset} : null);
+      // A cleared selection is said, too: silence means that nobody has touched this view yet.
+      state.send('selection', {bits: index ? toBits(index, head.n) : null, n: index?.length ?? 0, view, dataset: head.dataset});
     });
     state.home.onclick = () => Plotly.relayout(state.graph, Object.fromEntries(head.views.flatMap((_, k) =>
       [[axisName('x', k) + '.autorange', true], [axisName('y', k) + '.autorange', true]])));

@@ -6,7 +6,7 @@ import base64
 import io
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -140,8 +140,10 @@ def linked_view(
 ) -> np.ndarray | None:
     """Show the views; return the indices of the selected items, or None when nothing is selected.
 
-    ``push`` is (id, indices): a selection made elsewhere, applied once for each id.
+    ``push`` is (id, indices): a selection made on another page, shown until people select in this view.
     """
+    if _own_selection(key, dataset) is not None:
+        push = None
     items, sheet = item_payloads(dataset)
     n = len(dataset)
     data = {
@@ -154,5 +156,12 @@ def linked_view(
     state = _component()(key=key, data=data, on_selection_change=lambda: None, on_missing_change=lambda: None)
     found = state.selection
     if not found or found.get("dataset") != dataset.fingerprint:
-        return None
-    return from_bits(found["bits"], n)
+        return push[1] if push else None
+    return from_bits(found["bits"], n) if found["bits"] else None
+
+
+def _own_selection(key: str, dataset: Dataset) -> Mapping[str, Any] | None:
+    """What people last did in the view of this key, if they did anything since it was opened."""
+    held = st.session_state.get(key)
+    found = held.get("selection") if isinstance(held, Mapping) else None
+    return found if found and found.get("dataset") == dataset.fingerprint else None

@@ -33,9 +33,7 @@ def page() -> None:
     measures = _measures()
     with st.sidebar:
         ids = list(measures)
-        chosen = st.selectbox(
-            "Measure", ids, index=ids.index("cka"), format_func=lambda i: measures[i].name, key="measure", **state.BOUND
-        )
+        chosen = st.selectbox("Measure", ids, index=ids.index("cka"), key="measure", **state.BOUND)
         measure = measures[chosen]
         params = choose_parameters(measure)
         calibrated = st.toggle(
@@ -44,7 +42,7 @@ def page() -> None:
             key=f"calibrated_{chosen}",
             help="200 permutations of the items, the same for all layers. Quick for CKA and mutual kNN.",
         )
-        st.caption(measure.caveat)
+        st.caption(f"**{measure.name}.** {measure.caveat}")
     pair, everything = st.tabs(["Two models, layer by layer", "All models"])
     with pair:
         left, right = st.columns(2)

@@ -22,9 +22,7 @@ def page() -> None:
         return
     with st.sidebar:
         identity = state.choose_representation(frame, "c_", 0, 1.0)
-        measure = st.selectbox(
-            "Curvature", list(METHODS), format_func=lambda m: METHODS[m], key="c_measure", **state.BOUND
-        )
+        measure = st.selectbox("Curvature", list(METHODS), key="c_measure", **state.BOUND)
         k = int(st.number_input("Neighbours k", 1, 50, 10, key="c_k"))
         metric = (
             st.segmented_control(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import io
+
 import numpy as np
 import polars as pl
 import streamlit as st
@@ -16,6 +19,7 @@ PER_ITEM: dict[str, tuple[str, dict]] = {
     "curvature at the item (Ollivier-Ricci)": ("ollivier_ricci", {}),
 }
 MOST_ROWS = 500
+MOST_PICTURES = 200
 
 
 def view_of(identity: str, method: str, points: np.ndarray | None = None) -> View:
@@ -68,11 +72,8 @@ def page() -> None:
     with st.sidebar:
         count = st.segmented_control("Views", [2, 3, 4], default=2, key="views", **state.BOUND) or 2
         method = (
-            st.segmented_control(
-                "Projection", ["pca", "umap"], default="pca", format_func=str.upper, key="projection", **state.BOUND
-            )
-            or "pca"
-        )
+            st.segmented_control("Projection", ["PCA", "UMAP"], default="PCA", key="projection", **state.BOUND) or "PCA"
+        ).lower()
         options = ["nothing", *state.categories(dataset), *number_columns(dataset), *PER_ITEM]
         if st.session_state.get("colour") not in options:
             st.session_state.pop("colour", None)
@@ -87,10 +88,12 @@ def page() -> None:
             help="Rotate or reflect the views, never stretch them, so that the same items lie in similar places.",
         )
     identities = []
+    order = state.first_models(models)
     for k, column in enumerate(st.columns(count)):
         with column:
-            depth = 1.0 if k < len(models) else [0.0, 0.5, 0.3, 0.7][k % 4]
-            identities.append(state.choose_representation(frame, f"v{k + 1}_", k % len(models), depth))
+            depth = 1.0 if k < len(models) else (0.0, 0.5, 0.3, 0.7)[k % 4]
+            preferred = models.index(order[k % len(order)])
+            identities.append(state.choose_representation(frame, f"v{k + 1}_", preferred, depth))
     colour = _colour(dataset, colour_name, identities[0])
     _linked(dataset, identities, method, colour, turned)
 
@@ -150,7 +153,7 @@ def _linked(dataset: Dataset, identities: list[str], method: str, colour: Colour
             colour,
             key=f"geometry-{dataset.fingerprint}",
             height=470 if len(views) < 4 else 420,
-            push=state.selection_push(dataset) if "linked" not in st.session_state else None,
+            push=state.selection_push(dataset),
         )
         state.remember_selection(dataset, index)
         _selection_table(dataset, index)
@@ -167,7 +170,12 @@ def _selection_table(dataset: Dataset, index: np.ndarray | None) -> None:
     table = dataset.metadata[index.tolist()].select(shown)
     left, right = st.columns([3, 2])
     with left:
-        st.dataframe(table.head(MOST_ROWS), hide_index=True, height=min(400, 80 + 35 * min(len(index), 10)))
+        st.dataframe(
+            _with_pictures(dataset, table, index),
+            hide_index=True,
+            height=min(420, 80 + 35 * min(len(index), 10)),
+            column_config={"picture": st.column_config.ImageColumn("", width="small")},
+        )
         if len(index) > MOST_ROWS:
             st.caption(f"The first {MOST_ROWS} of {len(index):,} are listed; the file has all.")
         st.download_button(
@@ -179,6 +187,26 @@ def _selection_table(dataset: Dataset, index: np.ndarray | None) -> None:
         )
     with right:
         _composition(dataset, index)
+
+
+def _with_pictures(dataset: Dataset, table: pl.DataFrame, index: np.ndarray) -> pl.DataFrame:
+    """The first rows of the table, with a small picture of each item where there are pictures."""
+    shown = table.head(MOST_ROWS)
+    if dataset.images is None:
+        return shown
+    pictures = [thumbnail(dataset, int(i)) for i in index[:MOST_PICTURES]]
+    return shown.head(MOST_PICTURES).with_columns(pl.Series("picture", pictures)).select("picture", *shown.columns)
+
+
+def thumbnail(dataset: Dataset, item: int) -> str:
+    """A picture as a data URI of 48 pixels."""
+    from PIL import Image
+
+    assert dataset.images is not None
+    smooth = Image.Resampling.NEAREST if dataset.pixelated else Image.Resampling.LANCZOS
+    buffer = io.BytesIO()
+    Image.fromarray(dataset.images[item]).resize((48, 48), smooth).save(buffer, "PNG")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
 def _composition(dataset: Dataset, index: np.ndarray) -> None:

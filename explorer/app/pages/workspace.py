@@ -19,15 +19,11 @@ CARDS = (
 )
 
 
-# A picture model beside a text model says more at first sight than two picture models.
-FIRST_PAIR = ("effnet-lite0", "minilm-l6")
-
-
 def _two_representations(frame: pl.DataFrame, models: list[str]) -> tuple[str, str]:
-    pair = FIRST_PAIR if set(FIRST_PAIR) <= set(models) else tuple(models[:2])
-    if len(pair) == 2:
-        return state.layers_of(frame, pair[0])["id"][-1], state.layers_of(frame, pair[1])["id"][-1]
-    layers = state.layers_of(frame, models[0])["id"]
+    order = state.first_models(models)
+    if len(order) > 1:
+        return state.layers_of(frame, order[0])["id"][-1], state.layers_of(frame, order[1])["id"][-1]
+    layers = state.layers_of(frame, order[0])["id"]
     return layers[0], layers[-1]
 
 
