@@ -8,7 +8,9 @@ with the model packages installed the app extracts all layers live.
 
 from __future__ import annotations
 
-from explorer.datasets import load_bundled
+import json
+
+from explorer.datasets import BUNDLED, load_bundled
 from explorer.extraction import extract
 from explorer.models import load_model
 from explorer.paths import data_folder
@@ -29,6 +31,8 @@ JOBS = (
 
 
 def main() -> None:
+    fingerprints = {name: load_bundled(name).fingerprint for name in BUNDLED}
+    (data_folder() / "fingerprints.json").write_text(json.dumps(fingerprints, indent=1) + "\n")
     store = Store(data_folder() / "store")
     models = {}
     for dataset, model, layers in JOBS:

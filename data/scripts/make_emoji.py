@@ -56,7 +56,15 @@ GROUPS = (
     (0x1F9F0, 0x1F9FF, "tools"),
     (0x1FA70, 0x1FA7C, "clothes"),
     (0x1FA90, 0x1FAA8, "tools"),
-    (0x1FAB0, 0x1FABE, "animals"),
+    (0x1FAB0, 0x1FAB3, "animals"),
+    (0x1FAB4, 0x1FAB4, "plants"),
+    (0x1FAB5, 0x1FAB5, "objects"),
+    (0x1FAB6, 0x1FAB6, "animals"),
+    (0x1FAB7, 0x1FAB7, "plants"),
+    (0x1FAB8, 0x1FABA, "animals"),
+    (0x1FABB, 0x1FABB, "plants"),
+    (0x1FABC, 0x1FABD, "animals"),
+    (0x1FABE, 0x1FABE, "plants"),
     (0x1FAD0, 0x1FADF, "food"),
 )
 UNWANTED = ("face", "clock", "arrow", "button", "person", "man ", "woman ", "flag", "skin", "moon", "heart", "mark")

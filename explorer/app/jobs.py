@@ -34,6 +34,8 @@ def _serve(connection: Connection, stop: Any, threads: int) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = str(threads)
+    # Pages come first: a computation that takes every cycle must not make the app sluggish.
+    os.nice(10)
 
     def report(share: float, note: str = "") -> None:
         connection.send(("progress", float(share), note))
@@ -140,9 +142,15 @@ class Lane:
                 job.note = "stopping"
                 self._stop.set()
 
-    def warm_up(self) -> None:
-        """Start the worker, and let it import what jobs need, before the first job comes."""
-        self.submit("warm-up", "Starting", "explorer.app.tasks:warm_up", "server", lane=self.name)
+    def warm_up(self, delay: float = 4.0) -> None:
+        """Start the worker, and let it import what jobs need, before the first job comes.
+
+        It waits a moment, since on two cores it would delay the first page.
+        """
+        arguments = ("warm-up", "Starting", "explorer.app.tasks:warm_up", "server")
+        timer = threading.Timer(delay, self.submit, arguments, {"lane": self.name})
+        timer.daemon = True
+        timer.start()
 
     def _ensure_process(self) -> None:
         if self._process is None or not self._process.is_alive():

@@ -13,7 +13,7 @@ import streamlit as st
 
 from explorer.app.jobs import Job, Lane
 from explorer.datasets.base import LABEL, Dataset
-from explorer.datasets.bundled import BUNDLED, load_bundled
+from explorer.datasets.bundled import BUNDLED, bundled_fingerprints
 from explorer.datasets.saved import find_dataset, nameless, saved_datasets
 from explorer.errors import ExplorerError
 from explorer.files import short_hash
@@ -66,14 +66,9 @@ def load(identity: str) -> Representation:
 # --- datasets -----------------------------------------------------------------------------------------------
 
 
-@st.cache_data(show_spinner=False)
-def _bundled_fingerprints() -> dict[str, str]:
-    return {name: load_bundled(name).fingerprint for name in BUNDLED}
-
-
 def dataset_names() -> dict[str, str]:
     """Fingerprint -> name of every dataset that is bundled, brought, or has representations."""
-    names = {fingerprint: name for name, fingerprint in _bundled_fingerprints().items()}
+    names = {fingerprint: name for name, fingerprint in bundled_fingerprints().items()}
     names |= saved_datasets(user_store())
     frame = representations().unique("dataset")
     return dict(zip(frame["dataset"].to_list(), frame["dataset_name"].to_list())) | names
@@ -284,7 +279,7 @@ def _versions(arguments: dict[str, Any]) -> list[int]:
 
 
 def _progress(job: Job, lane_name: str) -> None:
-    @st.fragment(run_every=0.4)
+    @st.fragment(run_every=0.7)
     def panel() -> None:
         if not job.active:
             st.rerun()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 from pathlib import Path
 
@@ -31,6 +32,12 @@ def load_bundled(name: str) -> Dataset:
     if name not in makers:
         raise ExplorerError(f"There is no bundled dataset '{name}'; there are {', '.join(BUNDLED)}.")
     return makers[name]()
+
+
+def bundled_fingerprints() -> dict[str, str]:
+    """Name -> fingerprint of every bundled set, without loading them (a test keeps the file true)."""
+    found: dict[str, str] = json.loads((data_folder() / "fingerprints.json").read_text())
+    return found
 
 
 def _words() -> Dataset:

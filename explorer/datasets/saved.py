@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from explorer.datasets.base import LABEL, Dataset
-from explorer.datasets.bundled import BUNDLED, load_bundled
+from explorer.datasets.bundled import BUNDLED, bundled_fingerprints, load_bundled
 from explorer.errors import ExplorerError
 from explorer.files import write_atomic
 
@@ -41,8 +41,8 @@ def find_dataset(reference: str, store: Path) -> Dataset:
     path = store / FOLDER / f"{reference}.parquet"
     if reference.isalnum() and path.is_file():
         return _read(path)
-    for name in BUNDLED:
-        if load_bundled(name).fingerprint == reference:
+    for name, fingerprint in bundled_fingerprints().items():
+        if fingerprint == reference:
             return load_bundled(name)
     raise ExplorerError(f"The items of dataset {reference} are not in {store}.")
 

@@ -54,7 +54,7 @@ def test_a_cell_opens_both_layers_in_geometry(open_page: Callable[..., Any]) -> 
     page.mouse.move(x - 3, y)
     page.mouse.move(x, y, steps=3)
     page.wait_for_timeout(500)
-    assert "chance" in page.locator(".clickable-figure .hoverlayer").inner_text()
+    assert "chance" in page.locator(".clickable-figure .hoverlayer").first.text_content()
     page.mouse.click(x, y)
     page.wait_for_url("**/geometry**")
     ready(page)
@@ -117,12 +117,14 @@ def test_extraction_shows_progress_and_its_result(open_page: Callable[..., Any])
     assert page.evaluate("document.querySelector('[data-testid=linked-view]').dataset.items") == "1797"
     page.wait_for_timeout(500)
     screenshot(page, "digits-geometry")
+    page.close()
     for path in ("alignment", "profiles", "topology", "curvature"):
         page = open_page(f"{path}?dataset=digits")
         settled(page)
         page.wait_for_timeout(500)
         screenshot(page, f"digits-{path}")
         assert page.locator("[data-testid=stAlertContentError], [data-testid=stException]").count() == 0
+        page.close()
 
 
 def test_one_session_computes_and_another_stays_responsive(open_page: Callable[..., Any], store: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from explorer.datasets import BUNDLED, load_bundled, load_dataset
+from explorer.datasets.bundled import bundled_fingerprints
 from explorer.datasets.saved import find_dataset, save_dataset, saved_datasets
 from explorer.errors import ExplorerError
 from explorer.paths import data_folder
@@ -24,6 +25,10 @@ def test_bundled_sets_are_what_the_store_was_computed_on() -> None:
         part = frame.filter(pl.col("dataset_name") == name)
         assert part["dataset"].unique().to_list() == [dataset.fingerprint]
         assert part["n_items"].unique().to_list() == [len(dataset)]
+
+
+def test_listed_fingerprints_are_true() -> None:
+    assert bundled_fingerprints() == {name: load_bundled(name).fingerprint for name in BUNDLED}
 
 
 def test_bundled_data_stay_below_thirty_megabytes() -> None:

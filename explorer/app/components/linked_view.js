@@ -62,6 +62,40 @@ const tracesOf = (state) => {
     selectedpoints: state.index ?? undefined}));
 };
 
+const colourOf = (state) => {            // the colour of item i, for the preview
+  const c = state.head.color, values = state.columns.color;
+  if (c.kind === 'category') return (i) => c.palette[values[i]];
+  if (c.kind !== 'number') return () => c.palette[0];
+  return (i) => c.scale[Math.max(0, Math.min(c.scale.length - 1, Math.round((values[i] - c.low) / (c.high - c.low) * (c.scale.length - 1)) || 0))][1];
+};
+const preview = (state) => {             // the same points on a plain canvas, at once, until plotly.js has come
+  const {head, columns, stage} = state, width = stage.clientWidth, layout = layoutOf(state, width), colour = colourOf(state);
+  const canvas = make('canvas', 'lv-preview', stage), pen = canvas.getContext('2d'), ratio = window.devicePixelRatio || 1;
+  Object.assign(canvas, {width: width * ratio, height: layout.height * ratio});
+  Object.assign(canvas.style, {width: width + 'px', height: layout.height + 'px'});
+  state.graph.style.minHeight = layout.height + 'px';
+  pen.scale(ratio, ratio);
+  head.views.forEach((v, k) => {
+    const [x0, x1] = layout[axisName('x', k)].domain.map((d) => d * width), [y1, y0] = layout[axisName('y', k)].domain.map((d) => (1 - d) * layout.height);
+    const x = columns['x' + k], y = columns['y' + k];
+    let left = Infinity, right = -Infinity, low = Infinity, high = -Infinity;
+    for (let i = 0; i < head.n; i++) { left = Math.min(left, x[i]); right = Math.max(right, x[i]); low = Math.min(low, y[i]); high = Math.max(high, y[i]); }
+    const scale = 0.9 * Math.min((x1 - x0) / (right - left || 1), (y1 - y0) / (high - low || 1)), radius = head.n > 8000 ? 1 : 3;
+    for (let i = 0; i < head.n; i++) {
+      pen.fillStyle = colour(i);
+      pen.beginPath();
+      pen.arc((x0 + x1) / 2 + (x[i] - (left + right) / 2) * scale, (y0 + y1) / 2 - (y[i] - (low + high) / 2) * scale, radius, 0, 7);
+      pen.fill();
+    }
+    pen.fillStyle = state.theme.ink;
+    pen.font = '13px ' + state.theme.font;
+    pen.fillText(v.plain, x0, y0 - 6);
+  });
+  state.root.dataset.preview = head.n;
+  window.__explorerPreview = performance.now();      // for tests
+  return new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));   // let the browser paint it
+};
+
 const make = (tag, className, parent, text) => {
   const element = document.createElement(tag);
   if (className) element.className = className;
@@ -187,10 +221,11 @@ export default function ({data, parentElement, setStateValue}) {
     return answer.arrayBuffer();
   };
   (async () => {
-    const [Plotly, points, items, sprite] = await Promise.all([
-      loadPlotly(data.base + '/x/plotly.min.js'), fetchBlob(data.points), fetchBlob(data.items), data.sprite ? fetchBlob(data.sprite) : null]);
+    const [head, columns] = decode(await fetchBlob(data.points));
+    if (!state.ready) await preview({...state, head, columns});   // plotly.js takes seconds to load on a slow machine
+    const [Plotly, items, sprite] = await Promise.all([
+      loadPlotly(data.base + '/x/plotly.min.js'), fetchBlob(data.items), data.sprite ? fetchBlob(data.sprite) : null]);
     if (generation !== state.generation) return;    // a newer payload overtook this one
-    const [head, columns] = decode(points);
     if (state.head && state.head.dataset !== head.dataset) state.index = null;
     Object.assign(state, {head, columns, items: JSON.parse(new TextDecoder().decode(items))});
     if (state.spriteUrl) URL.revokeObjectURL(state.spriteUrl);
@@ -209,6 +244,7 @@ export default function ({data, parentElement, setStateValue}) {
     // Twice the pixels each way cost four times the drawing: only for few points, where the edges of circles show.
     state.config ??= {displayModeBar: false, scrollZoom: true, doubleClick: false, plotGlPixelRatio: head.n > 4000 ? 1 : 2};
     await Plotly.react(state.graph, tracesOf(state), layoutOf(state, state.stage.clientWidth), state.config);
+    root.querySelector('.lv-preview')?.remove();
     if (generation !== state.generation) return;
     if (!state.listening) {
       state.listening = true;

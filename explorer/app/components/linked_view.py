@@ -77,7 +77,7 @@ def pack(dataset: str, views: Sequence[View], colour: Colour, height: int) -> by
         "n": n,
         "dataset": dataset,
         "height": height,
-        "views": [{"title": escape(v.title), "x": escape(v.axes)} for v in views],
+        "views": [{"title": escape(v.title), "plain": v.title, "x": escape(v.axes)} for v in views],
         "color": about,
         "columns": [{"name": k, "dtype": v.dtype.str[1:], "n": int(v.size)} for k, v in columns.items()],
     }
