@@ -240,9 +240,13 @@ def _all_models(frame: pl.DataFrame, models: list[str], measure: Any, params: di
 
 
 def open_in_geometry(pairs: list[tuple[str, str]]) -> None:
-    """Set the views of the Geometry page and go there."""
+    """Go to the Geometry page with these representations as its views.
+
+    Without query parameters of its own, ``switch_page`` refuses to leave a page whose widgets are bound to the URL.
+    """
+    views = {"views": "2"}
     for k, (model, layer) in enumerate(pairs):
-        st.session_state[f"v{k + 1}_model"] = model
-        st.session_state[f"v{k + 1}_layer"] = layer
-    st.session_state["views"] = 2
-    st.switch_page(st.session_state["pages"]["geometry"])
+        views |= {f"v{k + 1}_model": model, f"v{k + 1}_layer": layer}
+    for name, value in views.items():
+        st.session_state[name] = int(value) if name == "views" else value
+    st.switch_page(st.session_state["pages"]["geometry"], query_params=views)
