@@ -11,7 +11,7 @@ import streamlit as st
 def main(first: str = "workspace") -> None:
     """Run the page that the URL names, else the ``first`` one."""
     st.set_page_config(page_title="Representation Geometry Explorer", page_icon="🧭", layout="wide")
-    from explorer.app import state
+    from explorer.app import work
     from explorer.app.pages import (
         alignment,
         curvature,
@@ -42,7 +42,7 @@ def main(first: str = "workspace") -> None:
     st.session_state["pages"] = pages
     chosen = st.navigation(list(pages.values()))
     # Start the workers with the first session, so that they are warm when the first job comes.
-    state.lane("measures")
+    work.lane("measures")
     try:
         chosen.run()
     except ExplorerError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import polars as pl
 import streamlit as st
 
-from explorer.app.jobs import Job, Lane
 from explorer.datasets.base import LABEL, Dataset
 from explorer.datasets.bundled import BUNDLED, bundled_fingerprints
 from explorer.datasets.saved import find_dataset, nameless, saved_datasets
@@ -106,6 +104,19 @@ def choose_dataset(only_represented: bool = True) -> tuple[Dataset, pl.DataFrame
     dataset = get_dataset(by_label[chosen])
     st.sidebar.caption(f"{dataset.about}. {len(dataset):,} items." if dataset.about else f"{len(dataset):,} items.")
     return dataset, frame.filter(pl.col("dataset") == by_label[chosen])
+
+
+def choose_represented() -> tuple[Dataset, pl.DataFrame, list[str]]:
+    """Choose a dataset that has representations; returns it, its representations and their models.
+
+    Without any, the page says so and ends here.
+    """
+    dataset, frame = choose_dataset()
+    models = model_names(frame)
+    if not models:
+        st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
+        st.stop()
+    return dataset, frame, models
 
 
 # --- pickers ------------------------------------------------------------------------------------------------
@@ -232,68 +243,6 @@ def selection_push(dataset: Dataset) -> tuple[str, np.ndarray] | None:
     """The selection made on another page, for a linked view that has just been opened."""
     index = selected(dataset)
     return (short_hash(index.tobytes()), index) if index is not None else None
-
-
-# --- jobs ---------------------------------------------------------------------------------------------------
-
-
-@st.cache_resource(show_spinner=False)
-def lane(name: str) -> Lane:
-    """One lane a server process, shared by all sessions; its worker starts at once."""
-    made = Lane(name)
-    made.warm_up()
-    return made
-
-
-def session_id() -> str:
-    """A name for this session among the watchers of a job."""
-    return st.session_state.setdefault("session_id", uuid.uuid4().hex)
-
-
-def run_job(label: str, target: str, lane_name: str = "measures", **arguments: Any) -> Any:
-    """Return the result of a job, or None while it runs (its progress is shown) and after it failed (and why)."""
-    key = short_hash(target, repr(sorted(arguments.items())), str(_versions(arguments)))
-    if st.session_state.get("cancelled") == key:
-        st.info(f"{label} was cancelled.")
-        st.button("Run it again", key=f"again-{key}", on_click=st.session_state.pop, args=("cancelled",))
-        return None
-    job = lane(lane_name).submit(key, label, f"explorer.app.tasks:{target}", session_id(), **arguments)
-    if job.state == "done":
-        return job.result
-    if job.state == "failed":
-        st.error(job.error)
-        st.button("Try again", key=f"again-{key}", on_click=lane(lane_name).forget, args=(key,))
-        return None
-    _progress(job, lane_name)
-    return None
-
-
-def _versions(arguments: dict[str, Any]) -> list[int]:
-    asked = [
-        arguments.get("identity"),
-        *arguments.get("identities", []),
-        *arguments.get("xs", []),
-        *arguments.get("ys", []),
-    ]
-    return [file_version(i) for i in asked if i]
-
-
-def _progress(job: Job, lane_name: str) -> None:
-    @st.fragment(run_every=0.7)
-    def panel() -> None:
-        if not job.active:
-            st.rerun()
-        ahead = lane(lane_name).ahead(job)
-        waiting = f"waiting for {ahead} other job(s)" if ahead else job.note or "starting"
-        st.progress(min(max(job.share, 0.0), 1.0), text=f"{job.label}: {waiting}")
-        st.button("Cancel", key=f"cancel-{job.key}", on_click=_cancel, args=(job, lane_name))
-
-    panel()
-
-
-def _cancel(job: Job, lane_name: str) -> None:
-    lane(lane_name).leave(job.key, session_id())
-    st.session_state["cancelled"] = job.key
 
 
 def user_store_path() -> Path:

@@ -172,6 +172,44 @@ def test_a_wrong_layer_is_said_and_nothing_is_written(own_store: Path) -> None:
     assert not list(own_store.rglob("*.safetensors"))
 
 
+def test_umap_replaces_pca_when_it_is_ready() -> None:
+    at = open_page("geometry", dataset="rotated-car", projection="UMAP")
+    assert any(b.label == "Cancel" for b in at.button), "PCA is shown while UMAP is computed"
+    at = wait(at)
+    assert not at.error
+
+
+@pytest.mark.zoo
+def test_own_texts_through_a_pretrained_model(own_store: Path) -> None:
+    from explorer.models.catalogue import find_entry
+
+    if not find_entry("minilm-l6").available:  # type: ignore[union-attr]
+        pytest.skip("the package of minilm-l6 is not installed (data/requirements-zoo.txt)")
+    at = open_page("models")
+    at.text_area(key="texts_typed").set_value("\n".join(f"sentence number {i}" for i in range(12)))
+    next(b for b in at.button if b.label == "Keep these items").click().run()
+    assert "12 items are kept as 'my texts'" in texts(at)
+    at.selectbox(key="run_items").set_value("my texts").run()
+    assert at.multiselect[0].value == ["minilm-l6"]
+    next(b for b in at.button if b.label == "Extract").click().run()
+    at = wait(at)
+    assert "minilm-l6: 7 layers are in your store" in texts(at)
+    shown = wait(open_page("geometry", dataset="my texts"))
+    assert shown.selectbox(key="v1_layer").value == "layers.5"
+    assert not shown.error
+
+
+def test_changing_a_parameter_leaves_the_job_before() -> None:
+    from explorer.app import work
+
+    at = wait(open_page("curvature", dataset="words"))
+    at.number_input(key="c_k").set_value(45).run()
+    slow = next(j for j in work.lane("measures").jobs.values() if j.arguments.get("params", {}).get("k") == 45)
+    at.number_input(key="c_k").set_value(5).run()
+    at = wait(at)
+    assert slow.state in ("cancelled", "done")
+
+
 def test_bits_round_trip_and_extra_bits_are_dropped() -> None:
     index = np.array([0, 7, 8, 441])
     assert from_bits(as_bits(index, 500), 500).tolist() == index.tolist()

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import streamlit as st
 
-from explorer.app import state
+from explorer.app import state, work
 from explorer.app.components.clickable import clickable_figure
 from explorer.figures.heatmap import SCALES, layer_heatmap
 
@@ -25,11 +25,7 @@ def _measures() -> dict[str, Any]:
 def page() -> None:
     """Show the page."""
     st.title("Alignment")
-    _, frame = state.choose_dataset()
-    models = state.model_names(frame)
-    if not models:
-        st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
-        return
+    _, frame, models = state.choose_represented()
     measures = _measures()
     with st.sidebar:
         ids = list(measures)
@@ -80,9 +76,10 @@ def choose_parameters(measure: Any) -> dict[str, Any]:
 def _pair(
     rows: pl.DataFrame, columns: pl.DataFrame, a: str, b: str, measure: Any, params: dict, calibrated: bool
 ) -> None:
-    found = state.run_job(
+    found = work.run_job(
         f"{measure.name}: {rows.height} x {columns.height} layers",
         "alignment",
+        "alignment-pair",
         stores=state.store_paths(),
         xs=rows["id"].to_list(),
         ys=columns["id"].to_list(),
@@ -201,9 +198,10 @@ def _all_models(frame: pl.DataFrame, models: list[str], measure: Any, params: di
         parts = [part.tail(1) for part in parts]
     ids = [i for part in parts for i in part["id"]]
     names = [f"{m} / {layer}" for m, part in zip(models, parts) for layer in part["layer"]]
-    found = state.run_job(
+    found = work.run_job(
         f"{measure.name}: all {len(ids)} representations",
         "alignment",
+        "alignment-all",
         stores=state.store_paths(),
         xs=ids,
         ys=ids,

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import streamlit as st
 
-from explorer.app import state
+from explorer.app import state, work
 from explorer.datasets.base import Dataset
 from explorer.figures.curvature import curvature_graph, curvature_histogram
 
@@ -16,10 +16,7 @@ METHODS = {"ollivier_ricci": "Ollivier-Ricci (exact)", "forman_ricci": "Forman-R
 def page() -> None:
     """Show the page."""
     st.title("Curvature")
-    dataset, frame = state.choose_dataset()
-    if not state.model_names(frame):
-        st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
-        return
+    dataset, frame, _ = state.choose_represented()
     with st.sidebar:
         identity = state.choose_representation(frame, "c_", 0, 1.0)
         measure = st.selectbox("Curvature", list(METHODS), key="c_measure", **state.BOUND)
@@ -39,15 +36,7 @@ def page() -> None:
     if r.values.shape[0] <= k:
         st.warning(f"There are {r.values.shape[0]} items; k must be smaller than that.")
         return
-    found = state.run_job(
-        f"{METHODS[measure]} of {r.name}",
-        "single",
-        stores=state.store_paths(),
-        identity=identity,
-        items=None,
-        measure=measure,
-        params=params,
-    )
+    found = work.measure_of(METHODS[measure], "curvature", identity, measure, params)
     if found is None:
         return
     _show(dataset, identity, found, METHODS[measure])

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import streamlit as st
 
-from explorer.app import state
+from explorer.app import state, work
 from explorer.app.components.linked_view import Colour, View, linked_view
 from explorer.datasets.base import LABEL, Dataset
 
@@ -64,11 +64,7 @@ def colour_by(dataset: Dataset, name: str) -> Colour:
 def page() -> None:
     """Show the page."""
     st.title("Geometry")
-    dataset, frame = state.choose_dataset()
-    models = state.model_names(frame)
-    if not models:
-        st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
-        return
+    dataset, frame, models = state.choose_represented()
     with st.sidebar:
         count = st.segmented_control("Views", [2, 3, 4], default=2, key="views", **state.BOUND) or 2
         method = (
@@ -102,15 +98,7 @@ def _colour(dataset: Dataset, name: str, identity: str) -> Colour:
     if name not in PER_ITEM:
         return colour_by(dataset, name)
     measure, params = PER_ITEM[name]
-    found = state.run_job(
-        f"{name} in the first view",
-        "single",
-        stores=state.store_paths(),
-        identity=identity,
-        items=None,
-        measure=measure,
-        params=params,
-    )
+    found = work.measure_of(name, "geometry-colour", identity, measure, params)
     if found is None:
         return Colour()
     for note in found["notes"]:
@@ -123,9 +111,10 @@ def _colour(dataset: Dataset, name: str, identity: str) -> Colour:
 def _umap_points(identities: list[str]) -> dict[str, np.ndarray]:
     points = {}
     for identity in dict.fromkeys(identities):
-        found = state.run_job(
+        found = work.run_job(
             f"UMAP of {state.load(identity).name} (PCA until it is ready)",
             "layout",
+            f"umap-{identity}",
             "layout",
             stores=state.store_paths(),
             results=state.results_path(),

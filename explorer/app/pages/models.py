@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from explorer.app import state
+from explorer.app import state, work
 from explorer.datasets.base import Dataset
 from explorer.datasets.files import load_dataset
 from explorer.datasets.saved import save_dataset
@@ -94,9 +94,10 @@ def _default_models(options: dict[str, str]) -> list[str]:
 
 def _extraction(model: str, items: str, layers: str, pooling: str, batch: int) -> None:
     chosen = None if pooling.startswith("model") else pooling
-    found = state.run_job(
+    found = work.run_job(
         f"Extracting {model}",
         "extraction",
+        f"extraction-{model}",
         store=str(state.user_store_path()),
         model=model,
         dataset=items,
@@ -177,7 +178,10 @@ def _bring_texts() -> None:
     upload = st.file_uploader(
         "or a file (a table needs a text column)", type=TABLES, max_upload_size=64, key="texts_upload"
     )
-    if not st.button("Keep these items", type="primary", disabled=not (typed.strip() or upload)):
+    if not st.button("Keep these items", type="primary"):
+        return
+    if not typed.strip() and upload is None:
+        st.warning("Type at least one item, or upload a file.")
         return
     with tempfile.TemporaryDirectory() as folder:
         suffix = Path(upload.name).suffix if upload is not None else ".txt"

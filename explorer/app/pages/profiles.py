@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import streamlit as st
 
-from explorer.app import state
+from explorer.app import state, work
 from explorer.figures.profile import layer_profiles
 
 DEFAULTS = ["twonn", "participation_ratio", "effective_rank", "mean_cosine"]
@@ -16,11 +16,7 @@ def page() -> None:
     from explorer.measures.registry import registry
 
     st.title("Layer profiles")
-    dataset, frame = state.choose_dataset()
-    models = state.model_names(frame)
-    if not models:
-        st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
-        return
+    dataset, frame, models = state.choose_represented()
     single = {m.id: m for m in registry().values() if m.kind == "single"}
     with st.sidebar:
         chosen = st.multiselect(
@@ -34,9 +30,10 @@ def page() -> None:
         st.info("Choose at least one measure and one model.")
         return
     ids = [i for m in shown for i in state.layers_of(frame, m)["id"]]
-    found = state.run_job(
+    found = work.run_job(
         f"{len(chosen)} measures over {len(ids)} layers",
         "profile",
+        "profiles",
         stores=state.store_paths(),
         results=state.results_path(),
         identities=ids,

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import streamlit as st
 
-from explorer.app import state
+from explorer.app import state, work
 from explorer.figures.persistence import barcode, betti_curves, persistence_diagram
 
 DEFAULT_POINTS = {0: 1000, 1: 500, 2: 150}
@@ -16,10 +16,7 @@ GRID = 300
 def page() -> None:
     """Show the page."""
     st.title("Topology")
-    dataset, frame = state.choose_dataset()
-    if not state.model_names(frame):
-        st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
-        return
+    dataset, frame, _ = state.choose_represented()
     with st.sidebar:
         identity = state.choose_representation(frame, "t_", 0, 0.15)
         items = state.choose_items(dataset, "t_")
@@ -44,15 +41,8 @@ def page() -> None:
         f"{r.name}: {used} of {count} items{' (maxmin landmarks)' if used < count else ''}, about {_estimate(used, top)} "
         "on one core; a real loop can take ten times longer. It runs beside the app and can be cancelled."
     )
-    found = state.run_job(
-        f"Persistence of {r.name}",
-        "single",
-        stores=state.store_paths(),
-        identity=identity,
-        items=items,
-        measure="persistence",
-        params={"max_dim": top, "metric": metric, "max_points": most},
-    )
+    params = {"max_dim": top, "metric": metric, "max_points": most}
+    found = work.measure_of("Persistence", "topology", identity, "persistence", params, items)
     if found is None:
         return
     for note in found["notes"]:
