@@ -49,6 +49,8 @@ def _run_model() -> None:
     usable = {f: n for f, n in names.items() if state.get_dataset(f).modalities}
     left, right = st.columns(2)
     labels = list(usable.values())
+    if "next_items" in st.session_state:
+        st.session_state["run_items"] = st.session_state.pop("next_items")
     label = left.selectbox("Items", labels, index=labels.index("digits") if "digits" in labels else 0, key="run_items")
     fingerprint = next(f for f, n in usable.items() if n == label)
     dataset = state.get_dataset(fingerprint)
@@ -172,6 +174,8 @@ def _upload_activations() -> None:
 
 
 def _bring_texts() -> None:
+    if "kept" in st.session_state:
+        st.success(st.session_state.pop("kept"))
     st.markdown("Type one item a line, or upload a file; then run a text model on them in the first tab.")
     name = st.text_input("Name", "my texts", key="texts_name")
     typed = st.text_area("Texts", height=150, key="texts_typed", placeholder="one item a line")
@@ -194,4 +198,7 @@ def _bring_texts() -> None:
             return
     named = Dataset(name, dataset.metadata, dataset.texts, dataset.images, dataset.about)
     save_dataset(named, state.user_store_path())
-    st.success(f"{len(named)} items are kept as '{name}'. Choose them in the tab Run a model.")
+    st.session_state["kept"] = f"{len(named)} items are kept as '{name}'. Choose a model for them in the tab Run a model."
+    # The first tab was drawn before these items were there: draw the page again, with them chosen.
+    st.session_state["next_items"] = name
+    st.rerun()
