@@ -46,6 +46,14 @@ def demo(port: int, store: Path | None, headless: bool) -> None:
         os.environ["REPGEO_STORE"] = str(store)
     root = bundle_root()
     options = ["--server.port", str(port), "--server.headless", str(headless).lower()]
+    options += [
+        "--server.address",
+        "127.0.0.1",
+        "--browser.gatherUsageStats",
+        "false",
+        "--server.fileWatcherType",
+        "none",
+    ]
     os.chdir(root)
     os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), *options])  # noqa: S606
 

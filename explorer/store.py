@@ -54,15 +54,26 @@ class Store:
         if self.path.exists() and not self.path.is_dir():
             raise ExplorerError(f"{self.path} is a file; a store is a folder.")
         self._listing: tuple[tuple[Any, ...], pl.DataFrame] | None = None
+        self.problems: tuple[str, ...] = ()
 
-    def representations(self) -> pl.DataFrame:
-        """List what is stored: one row a representation, in order of dataset, model, pooling and depth."""
+    def representations(self, skip_damaged: bool = False) -> pl.DataFrame:
+        """List what is stored: one row a representation, in order of dataset, model, pooling and depth.
+
+        A file that cannot be read raises, or with ``skip_damaged`` is left out and named in ``self.problems``.
+        """
         files = sorted((self.path / FOLDER).glob("*/*.safetensors"))
-        state = tuple((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files)
+        state = (skip_damaged, *((str(f), f.stat().st_mtime_ns, f.stat().st_size) for f in files))
         if self._listing is None or self._listing[0] != state:
-            rows = [row for file in files for row in self._rows(file)]
+            rows, problems = [], []
+            for file in files:
+                try:
+                    rows += self._rows(file)
+                except ExplorerError as error:
+                    if not skip_damaged:
+                        raise
+                    problems.append(str(error))
             frame = pl.DataFrame(rows, schema=SCHEMA).sort("dataset_name", "model", "pooling", "layer_index")
-            self._listing = (state, frame)
+            self._listing, self.problems = (state, frame), tuple(problems)
         return self._listing[1]
 
     def _rows(self, file: Path) -> list[dict[str, Any]]:
@@ -101,7 +112,7 @@ class Store:
             When nothing or more than one representation fits.
         """
         wanted = {"id": id, "model": model, "layer": layer, "pooling": pooling}
-        frame = self.representations()
+        frame = self.representations(skip_damaged=True)
         for column, value in wanted.items():
             if value is not None:
                 frame = frame.filter(pl.col(column) == value)

@@ -20,6 +20,9 @@ from explorer.representation import Representation
 from explorer.results import Results, result_key
 from explorer.store import Store
 
+# A sweep runs over many layers unattended, so it keeps to sizes that end; the row's params say what was used.
+SWEEP_PARAMS: dict[str, dict[str, Any]] = {"persistence": {"max_points": 500}}
+
 Report = Callable[[float, str], None]
 Row = dict[str, Any]
 
@@ -43,12 +46,12 @@ def sweep(
     results : Results, optional
         Where finished rows are looked up and kept.
     params : dict, optional
-        Parameters by measure id.
+        Parameters by measure id, over the defaults of sweeps and of the measures.
     """
     tasks: list[tuple[Measure, dict[str, Any]]] = []
     for identity in measures:
         measure = get_measure(identity)
-        tasks.append((measure, measure.resolve((params or {}).get(identity, {}))))
+        tasks.append((measure, measure.resolve(SWEEP_PARAMS.get(identity, {}) | (params or {}).get(identity, {}))))
     by_id = {r.id: r for r in representations}
     rows: list[Row] = []
     for number, (measure, resolved) in enumerate(tasks):

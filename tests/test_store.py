@@ -114,6 +114,11 @@ def test_foreign_and_damaged_files(tmp_path: Path) -> None:
     (folder / "foreign.safetensors").write_bytes(b"\xff" * 40)
     with pytest.raises(ExplorerError, match="not a safetensors file"):
         Store(tmp_path).representations()
+    store = Store(tmp_path)
+    store.save(layers(), **ABOUT)
+    assert store.representations(skip_damaged=True).height == 2
+    assert "foreign.safetensors is not a safetensors file" in store.problems[0]
+    assert store.load(layer="a", model=ABOUT["model"]).values.shape == (7, 5)
     with pytest.raises(ExplorerError, match="impossible length"):
         read_header(folder / "foreign.safetensors")
 

@@ -35,7 +35,8 @@ def _serve(connection: Connection, stop: Any, threads: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = str(threads)
     # Pages come first: a computation that takes every cycle must not make the app sluggish.
-    os.nice(10)
+    if hasattr(os, "nice"):
+        os.nice(10)
 
     def report(share: float, note: str = "") -> None:
         connection.send(("progress", float(share), note))

@@ -49,14 +49,14 @@ def results_path() -> str:
 
 def representations() -> pl.DataFrame:
     """Everything stored; what the user's store holds of a representation hides the bundled copy."""
-    frames = [store.representations() for store in stores()]
+    frames = [store.representations(skip_damaged=True) for store in stores()]
     return pl.concat(frames).unique("id", keep="first", maintain_order=True)
 
 
 def load(identity: str) -> Representation:
     """Load a representation from whichever store holds it."""
     for store in stores():
-        if identity in set(store.representations()["id"].to_list()):
+        if identity in set(store.representations(skip_damaged=True)["id"].to_list()):
             return store.load(identity)
     raise ExplorerError(f"Representation {identity} is no longer stored.")
 
@@ -194,6 +194,15 @@ def choose_items(dataset: Dataset, key: str) -> list[int] | None:
     return None
 
 
+def described(frame: pl.DataFrame, **settings: Any) -> str:
+    """What a figure's caption must carry: items, features, and the settings of the measure."""
+    widths = frame["n_features"].to_list()
+    low, high = min(widths), max(widths)
+    width = f"{low}" if low == high else f"{low} to {high}"
+    said = ", ".join(f"{name} = {value}" for name, value in settings.items())
+    return f"n = {frame['n_items'][0]:,} items, d = {width} features{', ' if said else ''}{said}."
+
+
 # --- layouts ------------------------------------------------------------------------------------------------
 
 
@@ -206,7 +215,7 @@ def pca_layout(identity: str, version: int) -> Layout:
 def file_version(identity: str) -> int:
     """When the file of a representation was written: part of every cache key, so a rewritten file is read anew."""
     for store in stores():
-        row = store.representations().filter(pl.col("id") == identity)
+        row = store.representations(skip_damaged=True).filter(pl.col("id") == identity)
         if row.height:
             return (store.path / row["file"][0]).stat().st_mtime_ns
     return 0

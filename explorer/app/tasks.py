@@ -41,7 +41,7 @@ def load(stores: list[str], identity: str) -> Representation:
     """Load a representation from whichever store holds it."""
     for path in stores:
         store = Store(path)
-        if identity in set(store.representations()["id"].to_list()):
+        if identity in set(store.representations(skip_damaged=True)["id"].to_list()):
             return store.load(identity)
     raise LookupError(f"representation {identity} is in none of the stores")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import uuid
 from typing import Any
 
@@ -84,11 +85,20 @@ def _progress(job: Job, lane_name: str) -> None:
         if not job.active:
             st.rerun()
         ahead = lane(lane_name).ahead(job)
-        waiting = f"waiting for {ahead} other job(s)" if ahead else job.note or "starting"
+        waiting = f"waiting for {ahead} other job(s)" if ahead else f"{job.note or 'starting'}{_time(job)}"
         st.progress(min(max(job.share, 0.0), 1.0), text=f"{job.label}: {waiting}")
         st.button("Cancel", key=f"cancel-{job.key}", on_click=_cancel, args=(job, lane_name))
 
     panel()
+
+
+def _time(job: Job) -> str:
+    """How long a job has run, and how long it will yet where its progress tells."""
+    elapsed = time.time() - job.started if job.started else 0.0
+    if elapsed < 1:
+        return ""
+    left = f", about {elapsed * (1 - job.share) / job.share:.0f} s left" if job.share > 0.15 else ""
+    return f" ({elapsed:.0f} s so far{left})"
 
 
 def _cancel(job: Job, lane_name: str) -> None:

@@ -118,7 +118,13 @@ def _pair(
         if calibrated
         else ""
     )
-    st.caption(f"{crosses}Click a cell to open both layers in Geometry.")
+    both = pl.concat([rows, columns])
+    null = {"permutations": found["permutations"], "seed": found["seed"]} if calibrated else {}
+    st.caption(
+        f"{state.described(both, measure=measure.id, **params, **null)} {crosses}Click a cell to open both layers in Geometry."
+    )
+    for warning in cautions(measure.id, params, both):
+        st.warning(warning, icon=":material/warning:")
     if click and click.get("row") is not None:
         open_in_geometry([(a, row_names[click["row"]]), (b, column_names[click["column"]])])
     with st.expander("Open a pair without the mouse, or take the numbers away"):
@@ -134,6 +140,25 @@ def _pair(
             file_name=f"{measure.id}-{a}-{b}.csv".replace("/", "-"),
             data=lambda: _as_table(found, row_names, column_names).write_csv().encode(),
         )
+
+
+def cautions(measure: str, params: dict[str, Any], frame: pl.DataFrame) -> list[str]:
+    """When a number of this measure must not be taken at face value on these sizes."""
+    n, d = int(frame["n_items"][0]), int(frame["n_features"].max())  # type: ignore[arg-type]
+    found = []
+    if measure == "cca" and n < 5 * d:
+        found.append(
+            f"n / d = {n / d:.1f} is below 5 at the widest layer: canonical correlations are inflated (1 when n does not exceed d)."
+        )
+    if measure == "cka" and params.get("estimator") == "biased" and d > n:
+        found.append(
+            f"d = {d} exceeds n = {n} at the widest layer: biased CKA is far above 0 for unrelated data. Use the debiased estimator."
+        )
+    if measure == "procrustes" and d > n:
+        found.append(
+            f"d = {d} exceeds n = {n} at the widest layer: a rotation fits unrelated data well. Compare with chance."
+        )
+    return found
 
 
 def _as_table(found: dict, rows: list[str], columns: list[str]) -> pl.DataFrame:

@@ -40,6 +40,7 @@ def page() -> None:
     if found is None:
         return
     _show(dataset, identity, found, METHODS[measure])
+    st.caption(state.described(frame.filter(pl.col("id") == identity), measure=measure, **params))
 
 
 def _show(dataset: Dataset, identity: str, found: dict, name: str) -> None:
@@ -64,5 +65,5 @@ def _show(dataset: Dataset, identity: str, found: dict, name: str) -> None:
         st.markdown("**The strongest bridges** (most negative edges)")
         order = np.argsort(values)[:12]
         labels = dataset.labels
-        rows = [{"from": labels[edges[i, 0]], "to": labels[edges[i, 1]], "curvature": float(values[i])} for i in order]
+        rows = [{"curvature": float(values[i]), "from": labels[edges[i, 0]], "to": labels[edges[i, 1]]} for i in order]
         st.dataframe(pl.DataFrame(rows), hide_index=True, height=300)

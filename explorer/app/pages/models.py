@@ -198,7 +198,9 @@ def _bring_texts() -> None:
             return
     named = Dataset(name, dataset.metadata, dataset.texts, dataset.images, dataset.about)
     save_dataset(named, state.user_store_path())
-    st.session_state["kept"] = f"{len(named)} items are kept as '{name}'. Choose a model for them in the tab Run a model."
+    st.session_state["kept"] = (
+        f"{len(named)} items are kept as '{name}'. Choose a model for them in the tab Run a model."
+    )
     # The first tab was drawn before these items were there: draw the page again, with them chosen.
     st.session_state["next_items"] = name
     st.rerun()

@@ -43,6 +43,8 @@ def page() -> None:
         return
     figure = layer_profiles(found, {m: single[m].name for m in chosen}, normalised)
     st.plotly_chart(figure, key="profiles", config={"displaylogo": False, "toImageButtonOptions": {"format": "svg"}})
+    used = frame.filter(pl.col("id").is_in(ids))
+    st.caption(f"{state.described(used)} Settings: {'; '.join(sorted(set(found['measure'] + ' ' + found['params'])))}")
     notes = found.filter(pl.col("note") != "").select("measure", "x_model", "x_layer", "note")
     if notes.height:
         with st.expander(f"{notes.height} remarks (duplicates, undefined values)"):

@@ -48,6 +48,9 @@ def page() -> None:
     for note in found["notes"]:
         st.caption(note)
     _show(found["diagrams"], float(found["details"]["diameter"]), top)
+    st.caption(
+        state.described(frame.filter(pl.col("id") == identity), measure="persistence", items_used=used, **params)
+    )
 
 
 def _estimate(n: int, top: int) -> str:

@@ -68,4 +68,7 @@ def page() -> None:
             )
         )
         st.dataframe(table, hide_index=True)
+        for store in state.stores():
+            for problem in store.problems:
+                st.warning(f"{problem} It is left out.")
         st.caption(f"Your own store: {state.user_store_path()}")

@@ -90,7 +90,7 @@ MEASURE = Measure(
     parameters=(
         Parameter("max_dim", 1, "highest homology dimension", minimum=0, maximum=2),
         Parameter("metric", "euclidean", "euclidean, or the angle between items", ("euclidean", "cosine")),
-        Parameter("max_points", 1000, "above this many items, maxmin landmarks are used", minimum=4, maximum=5000),
+        Parameter("max_points", 5000, "above this many items, maxmin landmarks are used", minimum=4, maximum=5000),
         Parameter("seed", 0, "seed of the first landmark", minimum=0, maximum=2**31),
     ),
     compute=compute,
