@@ -48,6 +48,17 @@ def test_extract_import_sweep(tmp_path: Path) -> None:
     assert strangers["value"].abs().max() < 0.02
 
 
+def test_a_hugging_face_folder_on_a_text_file(tmp_path: Path) -> None:
+    from tests.models.test_text_models import tiny, tokenizer
+
+    tiny("bert").save_pretrained(tmp_path / "model")
+    tokenizer("right").save_pretrained(tmp_path / "model")
+    (tmp_path / "items.txt").write_text("a cat\nthe dog sat\non the mat\n")
+    done = run("extract", "--model", tmp_path / "model", "--dataset", tmp_path / "items.txt", "--store", tmp_path / "s")
+    assert done.exit_code == 0, done.output
+    assert "4 layers of" in done.output and "3 items of items" in done.output
+
+
 def test_measures_lists_the_catalogue() -> None:
     listed = run("measures").output
     assert "mutual_knn" in listed and "estimator=debiased" in listed

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from explorer.errors import ExplorerError
 from explorer.linalg import Undefined, centred, centred_and_scaled
 from explorer.measures.registry import Measure, Parameter
 from explorer.neighbors import CHUNK_ELEMENTS, pairwise_distances
 
 STACK_ELEMENTS = 2 * 10**8
 BLOCK = 1 << 16
+LEAST_DEBIASED = 4
 
 
 @dataclass
@@ -41,8 +43,13 @@ class CKAState:
         return self.features[start:stop] @ self.features.T
 
 
-def prepare(x: torch.Tensor, kernel: str, bandwidth: float, **_: object) -> CKAState:
+def prepare(x: torch.Tensor, kernel: str, bandwidth: float, estimator: str = "biased") -> CKAState:
     """Centre once; an RBF kernel is held as its doubly centred Gram matrix."""
+    if estimator == "debiased" and len(x) < LEAST_DEBIASED:
+        raise ExplorerError(
+            f"Debiased CKA averages over four different items, but there are {len(x)} items; "
+            f"at least {LEAST_DEBIASED} are needed (or estimator='biased')."
+        )
     if kernel == "linear":
         features = centred_and_scaled(x)
         state = CKAState(features, None, features.double().square().sum(dim=1))
@@ -217,7 +224,7 @@ MEASURE = Measure(
         Parameter("kernel", "linear", "linear, or Gaussian with a bandwidth that follows the data", ("linear", "rbf")),
         Parameter("bandwidth", 1.0, "rbf: share of the median distance between items", minimum=1e-3, maximum=1e3),
     ),
-    min_items=4,
+    min_items=2,
     prepare=prepare,
     compare=compare,
     compare_matrix=compare_matrix,

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import explorer
+from explorer.errors import ExplorerError
 from explorer.measures.similarity import cka
 from tests.conftest import reference, supplement_inputs
 
@@ -106,6 +107,13 @@ def test_a_state_is_nan_where_debiased_norm_vanishes() -> None:
     found = explorer.compute("cka", np.eye(6), np.random.default_rng(0).standard_normal((6, 2)))
     assert np.isnan(found.value)
     assert "indistinguishable" in found.notes[0]
+
+
+def test_fewer_than_four_items_only_when_biased() -> None:
+    x, y = np.eye(3), np.arange(9.0).reshape(3, 3) ** 2
+    with pytest.raises(ExplorerError, match="there are 3 items; at least 4 are needed"):
+        explorer.compute("cka", x, y)
+    assert 0 <= explorer.compute("cka", x, y, estimator="biased").value <= 1
 
 
 def test_all_items_equal_is_nan_with_a_reason() -> None:
