@@ -25,7 +25,7 @@ class Calibration:
     ``statistic`` is the aggregate (max or mean; for distances the smallest) over ``matrix``, ``null`` the same
     statistic under each permutation. ``p_value`` = (1 + #{null >= statistic}) / (K + 1); ``threshold`` is the
     ceil((1 - alpha)(K + 1))-th smallest of the statistic and its nulls; ``score`` =
-    clip((statistic - threshold) / (best - threshold), 0, 1). ``null_mean`` and ``null_sd`` are per cell,
+    clip((statistic - threshold) / (best - threshold), 0, 1). ``null_mean`` and ``null_sd`` are per cell (exact where the measure knows them in closed form),
     ``corrected`` = (matrix - null_mean) / (best - null_mean), ``z`` = (matrix - null_mean) / null_sd and
     ``cell_p`` the p-value of each cell against the null of the best cell (so it holds for all cells at once).
     """
@@ -87,7 +87,8 @@ def calibrate(
     matrix = chosen.matrix(states_x, states_y, **resolved)
     orders = _permutations(n, permutations, seed)
     nulls = _null_matrices(chosen, states_x, states_y, orders, resolved, report)
-    return _summarise(chosen, resolved, matrix, nulls, alpha, aggregate, seed)
+    moments = _null_moments(chosen, states_x, states_y, nulls, resolved)
+    return _summarise(chosen, resolved, matrix, nulls, moments, alpha, aggregate, seed)
 
 
 def _check(permutations: int, alpha: float, aggregate: str) -> None:
@@ -131,11 +132,26 @@ def _null_matrices(
     return np.concatenate(parts)
 
 
+def _null_moments(
+    measure: Measure, states_x: list[Any], states_y: list[Any], nulls: np.ndarray, params: dict[str, Any]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation of chance in each cell: in closed form where the measure has one, else from the draws."""
+    mean = nulls.mean(axis=0)
+    deviation = nulls.std(axis=0, ddof=1) if len(nulls) > 1 else np.full(mean.shape, np.nan)
+    if measure.null_moments is not None:
+        pairs = [[measure.null_moments(sx, sy, **params) for sy in states_y] for sx in states_x]
+        exact_mean, exact_deviation = np.moveaxis(np.array(pairs), -1, 0)
+        mean = np.where(np.isfinite(exact_mean), exact_mean, mean)
+        deviation = np.where(np.isfinite(exact_deviation), exact_deviation, deviation)
+    return mean, deviation
+
+
 def _summarise(
     measure: Measure,
     params: dict[str, Any],
     matrix: np.ndarray,
     nulls: np.ndarray,
+    moments: tuple[np.ndarray, np.ndarray],
     alpha: float,
     aggregate: str,
     seed: int,
@@ -148,7 +164,7 @@ def _summarise(
     null = reduce(sign * nulls, axis=(1, 2))
     count = len(null)
     threshold = float(np.sort(np.append(null, statistic))[math.ceil(round((1 - alpha) * (count + 1), 9)) - 1])
-    mean, deviation = nulls.mean(axis=0), nulls.std(axis=0, ddof=1) if count > 1 else np.full(matrix.shape, np.nan)
+    mean, deviation = moments
     with np.errstate(divide="ignore", invalid="ignore"):
         corrected = (matrix - mean) / (measure.best - mean)
         z = sign * (matrix - mean) / np.where(deviation > 0, deviation, np.nan)

@@ -61,7 +61,18 @@ def test_null_of_a_measure_with_and_without_a_fast_path() -> None:
 def test_expected_chance_of_mutual_knn() -> None:
     rng = np.random.default_rng(0)
     found = explorer.calibrate("mutual_knn", rng.standard_normal((200, 5)), rng.standard_normal((200, 5)))
-    assert found.null_mean[0, 0] == pytest.approx(10 / 199, abs=4 * found.null_sd[0, 0] / np.sqrt(200))
+    assert found.null_mean[0, 0] == pytest.approx(10 / 199, abs=1e-12)
+    assert found.null.mean() == pytest.approx(10 / 199, abs=4 * found.null_sd[0, 0] / np.sqrt(200))
+
+
+@pytest.mark.parametrize("params", [{"estimator": "biased"}, {"estimator": "biased", "kernel": "rbf"}, {}])
+def test_draws_agree_with_the_closed_form_of_cka(params: dict) -> None:
+    x, y = supplement_inputs("tall")
+    found = explorer.calibrate("cka", [x, np.tanh(x)], [y], permutations=2000, **params)
+    drawn = np.array([explorer.calibrate("cka", v, y, permutations=2000, **params).null for v in (x, np.tanh(x))])
+    error = drawn.std(axis=1) / np.sqrt(2000)
+    assert (np.abs(drawn.mean(axis=1) - found.null_mean[:, 0]) < 4 * error).all()
+    assert drawn.std(axis=1) == pytest.approx(found.null_sd[:, 0], rel=0.08)
 
 
 def test_unrelated_layers_are_not_called_alike() -> None:
