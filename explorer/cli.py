@@ -113,8 +113,11 @@ def import_(files: tuple[Path, ...], store: Path, dataset: str | None) -> None:
 @click.option("--measures", required=True, help="Ids separated by commas; see `repgeo measures`.")
 @click.option("--dataset", default=None, help="Only representations of this dataset.")
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="Parquet file for the table of results.")
+@click.option(
+    "--workers", default=1, show_default=True, type=int, help="Processes on this machine that share the work."
+)
 @click.option("--scheduler", default=None, help="Address of a Dask scheduler (not in this version).")
-def sweep(store: Path, measures: str, dataset: str | None, out: Path, scheduler: str | None) -> None:
+def sweep(store: Path, measures: str, dataset: str | None, out: Path, workers: int, scheduler: str | None) -> None:
     """Compute measures over everything in a store."""
     from explorer.files import write_atomic
     from explorer.store import Store
@@ -127,7 +130,7 @@ def sweep(store: Path, measures: str, dataset: str | None, out: Path, scheduler:
     wanted = [name.strip() for name in measures.split(",") if name.strip()]
     if not wanted:
         raise ExplorerError("--measures names no measure; see `repgeo measures`.")
-    frame = sweep_store(Store(store), wanted, dataset, report=_progress)
+    frame = sweep_store(Store(store), wanted, dataset, workers, report=_progress)
     write_atomic(out, lambda path: frame.write_parquet(path))
     undefined = frame["value"].is_nan().sum()
     click.echo(f"{frame.height} results ({undefined} undefined) -> {out}")

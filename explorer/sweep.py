@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import itertools
 import json
+import multiprocessing
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from explorer.api import matrix_of
-from explorer.device import compute_device
+from explorer.device import compute_device, limit_threads
 from explorer.errors import ExplorerError
+from explorer.files import short_hash
 from explorer.linalg import Undefined
 from explorer.measures.registry import Measure, get_measure
 from explorer.representation import Representation
-from explorer.results import Results, result_key
+from explorer.results import SCHEMA, Results, result_key
 from explorer.store import Store
 
 # A sweep runs over many layers unattended, so it keeps to sizes that end; the row's params say what was used.
@@ -61,23 +65,70 @@ def sweep(
         else:
             chosen = _pairs(by_id, pairs)
             rows += _sweep_pairs(measure, resolved, chosen, results, inner)
-    from explorer.results import SCHEMA
-
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def sweep_store(
-    store: Store, measures: Sequence[str], dataset: str | None = None, report: Report | None = None
+    store: Store,
+    measures: Sequence[str],
+    dataset: str | None = None,
+    workers: int = 1,
+    report: Report | None = None,
 ) -> pl.DataFrame:
-    """Sweep over everything in a store, data set by data set, keeping the results beside it."""
+    """Sweep over everything in a store, keeping the results beside it.
+
+    Parameters
+    ----------
+    dataset : str, optional
+        Only representations of this dataset (name or fingerprint).
+    workers : int
+        Processes to share the work; only ids travel to them and only rows come back.
+    """
     frame = store.representations()
     if dataset is not None:
         frame = frame.filter((pl.col("dataset_name") == dataset) | (pl.col("dataset") == dataset))
     if frame.height == 0:
         raise ExplorerError(f"The store {store.path} holds no representations{f' of {dataset}' if dataset else ''}.")
-    loaded = [store.load(identity) for identity in frame["id"].to_list()]
-    results = None if store.read_only else Results(store.path / "results")
-    return sweep(loaded, measures, results, report=report)
+    if workers < 1:
+        raise ExplorerError(f"workers = {workers}; at least 1 is needed.")
+    ids = frame["id"].to_list()
+    if workers == 1:
+        return _sweep_ids(store.path, store.read_only, measures, ids, report)
+    return _sweep_in_processes(store, _shares(frame, measures, workers), workers, report)
+
+
+def _sweep_ids(
+    path: Path, read_only: bool, measures: Sequence[str], ids: Sequence[str], report: Report | None = None
+) -> pl.DataFrame:
+    store = Store(path, read_only)
+    results = None if read_only else Results(path / "results")
+    return sweep([store.load(i) for i in ids], measures, results, report=report)
+
+
+def _shares(frame: pl.DataFrame, measures: Sequence[str], workers: int) -> list[tuple[str, list[str]]]:
+    """(measure, ids) tasks: single measures are cut into shares, pairwise ones by dataset (they prepare once)."""
+    tasks: list[tuple[str, list[str]]] = []
+    for identity in measures:
+        if get_measure(identity).kind == "single":
+            ids = frame["id"].to_list()
+            tasks += [(identity, ids[k::workers]) for k in range(min(workers, len(ids)))]
+        else:
+            parts = frame.partition_by("dataset", maintain_order=True)
+            tasks += [(identity, part["id"].to_list()) for part in parts]
+    return tasks
+
+
+def _sweep_in_processes(
+    store: Store, tasks: list[tuple[str, list[str]]], workers: int, report: Report | None
+) -> pl.DataFrame:
+    # Spawned, not forked: torch and CUDA do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=limit_threads, initargs=(1,)) as pool:
+        running = [pool.submit(_sweep_ids, store.path, store.read_only, [m], ids) for m, ids in tasks]
+        for number, _ in enumerate(as_completed(running)):
+            if report is not None:
+                report((number + 1) / len(running), f"{number + 1} of {len(running)} tasks")
+        return pl.concat([future.result() for future in running])
 
 
 def _part_of(report: Report | None, number: int, count: int, name: str) -> Report:
@@ -211,7 +262,5 @@ def content_mark(x: Representation) -> str:
 
     Sums over all rows would read the whole file; eight spread rows tell a rewritten file from the old one.
     """
-    from explorer.files import short_hash
-
     rows = np.unique(np.linspace(0, len(x.values) - 1, 8).astype(int))
     return short_hash(np.ascontiguousarray(x.values[rows]).tobytes(), str(x.values.shape))
