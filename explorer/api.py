@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import torch
 
-from explorer.arrays import as_matrix, check_same_items
+from explorer.arrays import as_matrix, as_trials, check_same_items
 from explorer.calibration import Calibration, calibrate
 from explorer.errors import ExplorerError
 from explorer.graph import as_graph
@@ -56,6 +56,8 @@ def compute(
     resolved = chosen.resolve(params)
     if chosen.kind == "pairwise":
         return _compute_pair(chosen, X, Y, resolved)
+    if chosen.kind == "group":
+        return _compute_group(chosen, X, resolved)
     if Y is not None:
         raise ExplorerError(f"{measure} describes one representation; Y must not be given.")
     source = _graph_or_matrix(chosen, X, graph, lengths)
@@ -85,16 +87,39 @@ def _compute_pair(measure: Measure, X: Any, Y: Any, params: dict[str, Any]) -> R
         raise ExplorerError(f"{measure.id} compares two representations; both X and Y are needed.")
     if isinstance(X, Representation) and isinstance(Y, Representation):
         require_same_items(X, Y)
-    x, y = matrix_of(X, "X", measure.min_items), matrix_of(Y, "Y", measure.min_items)
+    x, y = _values_of(measure, X, "X"), _values_of(measure, Y, "Y")
     check_same_items(x, y)
     assert measure.prepare is not None and measure.compare is not None
     try:
         state_x, state_y = (measure.prepare(v, **params) for v in (x, y))
         value = measure.compare(state_x, state_y, **params)
+        details = measure.explain(state_x, state_y, **params) if measure.explain is not None else {}
     except Undefined as reason:
         return Result(float("nan"), notes=(str(reason),))
     notes = [note for s in (state_x, state_y) for note in getattr(s, "notes", ())]
-    return Result(float(value), notes=tuple(dict.fromkeys(notes)))
+    return Result(float(value), details=details, notes=tuple(dict.fromkeys(notes)))
+
+
+def _compute_group(measure: Measure, layers: Any, params: dict[str, Any]) -> Result:
+    if layers is None or (hasattr(layers, "ndim") and layers.ndim != 3) or isinstance(layers, Representation):
+        raise ExplorerError(f"{measure.id} compares a list of representations of the same items; give [X1, X2, ...].")
+    if all(isinstance(layer, Representation) for layer in layers):
+        for layer in layers[1:]:
+            require_same_items(layers[0], layer)
+    matrices = as_layers(layers, "X", measure.min_items)
+    for i, layer in enumerate(matrices):
+        check_same_items(matrices[0], layer, "X[0]", f"X[{i}]")
+    assert measure.compute is not None
+    try:
+        return measure.compute(matrices, **params)
+    except Undefined as reason:
+        return Result(float("nan"), notes=(str(reason),))
+
+
+def _values_of(measure: Measure, values: Any, name: str) -> torch.Tensor:
+    if measure.accepts_trials and np.ndim(values) == 3 and not isinstance(values, Representation):
+        return as_trials(values, name, measure.min_items)
+    return matrix_of(values, name, measure.min_items)
 
 
 def matrix_of(values: Any, name: str, min_items: int) -> torch.Tensor:

@@ -46,6 +46,16 @@ def as_matrix(values: Any, name: str = "X", min_items: int = 2) -> torch.Tensor:
     return tensor
 
 
+def as_trials(values: Any, name: str = "X", min_items: int = 2) -> torch.Tensor:
+    """Check repeated trials of shape (n_items, n_trials, n_features), as :func:`as_matrix` does a matrix."""
+    tensor = _as_tensor(values, name)
+    items, trials, features = tensor.shape
+    flat = as_matrix(tensor.reshape(items * trials, features), f"{name} (item x {trials} trials)", 1)
+    if items < min_items:
+        raise ExplorerError(f"{name} has {items} item(s); at least {min_items} are needed.")
+    return flat.reshape(items, trials, features)
+
+
 def _as_tensor(values: Any, name: str) -> torch.Tensor:
     if isinstance(values, torch.Tensor):
         if values.is_complex():

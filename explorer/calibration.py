@@ -158,7 +158,7 @@ def _summarise(
 ) -> Calibration:
     # Distances are turned round, so that greater always means more alike.
     sign = -1.0 if measure.is_distance else 1.0
-    best = sign * measure.best
+    best = sign * measure.best_value(params)
     reduce = AGGREGATES[aggregate]
     statistic = float(reduce(sign * matrix))
     null = reduce(sign * nulls, axis=(1, 2))
@@ -166,7 +166,7 @@ def _summarise(
     threshold = float(np.sort(np.append(null, statistic))[math.ceil(round((1 - alpha) * (count + 1), 9)) - 1])
     mean, deviation = moments
     with np.errstate(divide="ignore", invalid="ignore"):
-        corrected = (matrix - mean) / (measure.best - mean)
+        corrected = (matrix - mean) / (sign * best - mean)
         z = sign * (matrix - mean) / np.where(deviation > 0, deviation, np.nan)
         score = (statistic - threshold) / (best - threshold) if best > threshold else 0.0
     best_null = np.sort((sign * nulls).max(axis=(1, 2)))

@@ -9,7 +9,7 @@ import torch
 from explorer.errors import ExplorerError
 from explorer.linalg import centred, unit_rows
 
-METRICS = ("cosine", "euclidean")
+METRICS = ("cosine", "euclidean", "centred_cosine")
 CHUNK_ELEMENTS = 1 << 24
 SLACK = 8
 KEY_BITS = 40
@@ -35,6 +35,8 @@ def metric_points(x: torch.Tensor, metric: str) -> torch.Tensor:
     """Points whose Euclidean distances order the items as the metric does (unit rows for cosine)."""
     if metric == "cosine":
         return unit_rows(x)
+    if metric == "centred_cosine":
+        return unit_rows(centred(x))
     if metric == "euclidean":
         return centred(x)
     raise ExplorerError(f"There is no metric '{metric}'; there are {', '.join(METRICS)}.")
@@ -63,7 +65,7 @@ def nearest(x: torch.Tensor, k: int, metric: str = "cosine") -> Neighbours:
     parts = [_nearest_rows(points, norms, start, min(start + rows, n), k, candidates) for start in range(0, n, rows)]
     index = torch.cat([part[0] for part in parts])
     distance = torch.cat([part[1] for part in parts]) * factor
-    return Neighbours(index, distance.square() / 2 if metric == "cosine" else distance)
+    return Neighbours(index, distance if metric == "euclidean" else distance.square() / 2)
 
 
 def _nearest_rows(
@@ -112,8 +114,8 @@ def pairwise_distances(x: torch.Tensor, metric: str = "euclidean") -> torch.Tens
 
     Euclidean distances are those of centred points, so that a common offset does not cancel digits.
     """
-    if metric == "cosine":
-        unit = unit_rows(x).double()
+    if metric != "euclidean":
+        unit = metric_points(x, metric).double()
         distance = 1 - unit @ unit.T
     else:
         points = metric_points(x, metric).double()

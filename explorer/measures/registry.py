@@ -14,6 +14,7 @@ import polars as pl
 
 import explorer.measures as families
 from explorer.errors import ExplorerError
+from explorer.linalg import Undefined
 
 INVARIANCES = (
     "orthogonal",
@@ -65,6 +66,15 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Preset:
+    """The parameters that reproduce the convention of a paper or a package, and what is different about it."""
+
+    name: str
+    params: Mapping[str, Any]
+    note: str
+
+
+@dataclass(frozen=True)
 class Result:
     """What a measure gives.
 
@@ -89,7 +99,13 @@ class Measure:
     ``prepare(X, **params) -> state`` once a representation and ``compare(state_x, state_y, **params)`` a pair;
     ``compare_matrix`` does all pairs of two lists at once where algebra makes that cheap,
     ``permute(state, order)`` reorders a state's items without preparing it again, and ``null_matrices``
-    gives the matrices under many permutations where that is cheaper still.
+    gives the matrices under many permutations where that is cheaper still. ``explain`` adds named details to one
+    pair. Measures of family "alignment" also ``fit`` a map. Group measures give
+    ``compute([X1, X2, ...], **params) -> Result``.
+
+    ``best_of`` gives the best value where it depends on parameters. ``self_is_best`` is False where a
+    representation compared with itself need not reach it, ``uses_item_order`` is True where a split or a sample is
+    drawn by position, and ``accepts_trials`` where items may hold repeated trials, (n_items, n_trials, n_features).
     """
 
     id: str
@@ -110,6 +126,11 @@ class Measure:
     is_metric: bool = False
     min_items: int = 2
     best: float = 1.0
+    best_of: Callable[..., float] | None = None
+    self_is_best: bool = True
+    uses_item_order: bool = False
+    accepts_trials: bool = False
+    presets: tuple[Preset, ...] = ()
     compute: Callable[..., Result] | None = None
     accepts_graph: bool = False
     per_item: bool = False
@@ -119,6 +140,8 @@ class Measure:
     permute: Callable[..., Any] | None = None
     null_matrices: Callable[..., np.ndarray] | None = None
     null_moments: Callable[..., tuple[float, float]] | None = None
+    explain: Callable[..., Mapping[str, Any]] | None = None
+    fit: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
         unknown = self.invariances - set(INVARIANCES)
@@ -129,6 +152,18 @@ class Measure:
     def is_distance(self) -> bool:
         """Whether smaller means more alike (pairwise measures)."""
         return self.kind == "pairwise" and self.higher_means == "less alike"
+
+    def best_value(self, params: Mapping[str, Any]) -> float:
+        """The value of perfect agreement under these (resolved) parameters."""
+        return self.best if self.best_of is None else float(self.best_of(**params))
+
+    def preset(self, name: str) -> Preset:
+        """A convention by its name, or say which ones there are."""
+        for preset in self.presets:
+            if preset.name == name:
+                return preset
+        there = ", ".join(repr(p.name) for p in self.presets) or "none"
+        raise ExplorerError(f"{self.id} has no convention {name!r}; there are: {there}.")
 
     def resolve(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults and check every value."""
@@ -142,8 +177,24 @@ class Measure:
         """Compare all states of one list with all of another: (len(states_x), len(states_y)) float64."""
         if self.compare_matrix is not None:
             return self.compare_matrix(states_x, states_y, **params)
+        if self.symmetric and len(states_x) == len(states_y) and all(a is b for a, b in zip(states_x, states_y)):
+            return self._symmetric_matrix(states_x, params)
+        return np.array([[self._cell(sx, sy, params) for sy in states_y] for sx in states_x], dtype=np.float64)
+
+    def _symmetric_matrix(self, states: Sequence[Any], params: Mapping[str, Any]) -> np.ndarray:
+        found = np.empty((len(states), len(states)))
+        for i, left in enumerate(states):
+            for j in range(i, len(states)):
+                found[i, j] = found[j, i] = self._cell(left, states[j], params)
+        return found
+
+    def _cell(self, left: Any, right: Any, params: Mapping[str, Any]) -> float:
+        """One cell; a pair on which the measure has no value is NaN and leaves the others alone."""
         assert self.compare is not None
-        return np.array([[self.compare(sx, sy, **params) for sy in states_y] for sx in states_x], dtype=np.float64)
+        try:
+            return self.compare(left, right, **params)
+        except Undefined:
+            return float("nan")
 
 
 @lru_cache(maxsize=1)
@@ -190,6 +241,7 @@ def catalogue() -> pl.DataFrame:
             "cost": m.cost,
             "invariances": sorted(m.invariances),
             "parameters": [f"{p.name}={p.default}" for p in m.parameters],
+            "conventions": [p.name for p in m.presets],
             "caveat": m.caveat,
         }
         for m in registry().values()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from explorer.linalg import centred_and_scaled
-from explorer.measures.registry import Measure, Parameter
+from explorer.measures.registry import Measure, Parameter, Preset
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def prepare(x: torch.Tensor, **_: object) -> BasisState:
     return BasisState(basis, notes)
 
 
-def compare(sx: BasisState, sy: BasisState, summary: str) -> float:
+def compare(sx: BasisState, sy: BasisState, summary: str, **_: object) -> float:
     """Mean canonical correlation, or mean squared (Yanai's form), over the smaller rank."""
     correlations = torch.linalg.svdvals(sx.basis.T @ sy.basis).clamp(max=1)
     return float(correlations.mean() if summary == "mean" else correlations.square().mean())
@@ -66,4 +66,10 @@ MEASURE = Measure(
     prepare=prepare,
     compare=compare,
     permute=permute,
+    presets=(
+        Preset("Raghu 2017", {"summary": "mean"}, "mean canonical correlation"),
+        Preset(
+            "repsim, Yanai", {"summary": "mean_squared"}, "the mean of SQUARED correlations under the plain name CCA"
+        ),
+    ),
 )

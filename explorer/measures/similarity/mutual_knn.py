@@ -3,42 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from explorer.measures.registry import Measure, Parameter
-from explorer.neighbors import CHUNK_ELEMENTS, nearest
+from explorer import neighbor_lists
+from explorer.measures.registry import Measure, Parameter, Preset
+from explorer.neighbor_lists import METRIC, K, NeighbourState, permute, shared_counts
 
 
-@dataclass(frozen=True)
-class NeighbourState:
-    """The (n, k) neighbour indices of one representation, self excluded."""
-
-    index: torch.Tensor
-
-
-def prepare(x: torch.Tensor, k: int, metric: str, **_: object) -> NeighbourState:
-    """Find the neighbours once."""
-    return NeighbourState(nearest(x, k, metric).index)
-
-
-def shared_counts(index_x: torch.Tensor, index_y: torch.Tensor) -> torch.Tensor:
-    """How many neighbours each item has in common: (Lx, Ly, n) from (Lx, n, k) and (Ly, n, k).
-
-    A table of marks a block of items, filled from X and read at Y, so that no pair of lists is compared.
-    """
-    layers_x, n, _ = index_x.shape
-    rows = max(1, min(n, CHUNK_ELEMENTS // max(1, layers_x * n)))
-    counts = torch.empty(layers_x, len(index_y), n, dtype=torch.int64, device=index_x.device)
-    for start in range(0, n, rows):
-        block = index_x[:, start : start + rows]
-        marks = torch.zeros(layers_x, block.shape[1], n, dtype=torch.bool, device=index_x.device)
-        marks.scatter_(2, block, True)
-        for j, other in enumerate(index_y[:, start : start + rows]):
-            counts[:, j, start : start + rows] = marks.gather(2, other.expand(layers_x, -1, -1)).sum(dim=2)
-    return counts
+def prepare(x: torch.Tensor, k: int, metric: str, clip: float = 1.0) -> NeighbourState:
+    """Find the neighbours once, after clipping features at a quantile of their absolute values where asked for."""
+    if clip < 1:
+        bound = float(np.quantile(x.abs().cpu().numpy(), clip))
+        x = x.clamp(-bound, bound)
+    return neighbor_lists.prepare(x, k, metric)
 
 
 def compare_matrix(
@@ -54,13 +33,6 @@ def compare_matrix(
 def compare(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> float:
     """One pair."""
     return float(compare_matrix([sx], [sy], k)[0, 0])
-
-
-def permute(state: NeighbourState, order: torch.Tensor) -> NeighbourState:
-    """Reorder the items: row i becomes row order[i], and neighbours are renamed to their new positions."""
-    place = torch.empty_like(order)
-    place[order] = torch.arange(len(order), device=order.device)
-    return NeighbourState(place[state.index[order]])
 
 
 def null_moments(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> tuple[float, float]:
@@ -86,8 +58,11 @@ MEASURE = Measure(
         "and k. Cosine neighbours change when all items are shifted."
     ),
     parameters=(
-        Parameter("k", 10, "number of neighbours", minimum=1, maximum=1000),
-        Parameter("metric", "cosine", "cosine (not centred) or euclidean", ("cosine", "euclidean")),
+        K,
+        METRIC,
+        Parameter(
+            "clip", 1.0, "clip features at this quantile of all absolute values (1: off)", minimum=0.5, maximum=1.0
+        ),
     ),
     min_items=3,
     prepare=prepare,
@@ -95,4 +70,13 @@ MEASURE = Measure(
     compare_matrix=compare_matrix,
     permute=permute,
     null_moments=null_moments,
+    presets=(
+        Preset(
+            "Platonic representation (Huh 2024)",
+            {"k": 10, "metric": "cosine", "clip": 0.95},
+            "features clipped at the 95th percentile of absolute values, then unit rows; the paper prints the best pair "
+            "of layers without its null",
+        ),
+        Preset("calibrated-similarity", {"k": 10, "metric": "cosine", "clip": 1.0}, "no clipping; thresholded score"),
+    ),
 )

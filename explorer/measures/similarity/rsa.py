@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from explorer.linalg import Undefined, centred
-from explorer.measures.registry import Measure, Parameter
+from explorer.measures.registry import Measure, Parameter, Preset
 from explorer.neighbors import pairwise_distances
 
 DISTANCES = ("correlation", "euclidean", "sqeuclidean", "cosine", "mahalanobis")
@@ -185,4 +185,13 @@ MEASURE = Measure(
     compare=compare,
     compare_matrix=compare_matrix,
     permute=permute,
+    presets=(
+        Preset("Kriegeskorte 2008", {"distance": "correlation", "comparison": "spearman"}, "the classic form"),
+        Preset("ReSi", {"distance": "correlation", "comparison": "pearson"}, "Pearson on correlation similarities"),
+        Preset(
+            "rsatoolbox, whitened",
+            {"distance": "sqeuclidean", "comparison": "whitened_cosine"},
+            "cosine of RDMs after accounting for the dependence of their entries; equals biased linear CKA",
+        ),
+    ),
 )

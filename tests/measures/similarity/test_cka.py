@@ -10,6 +10,7 @@ import torch
 
 import explorer
 from explorer.errors import ExplorerError
+from explorer.gram import GramState
 from explorer.measures.similarity import cka
 from tests.conftest import reference, supplement_inputs
 
@@ -37,7 +38,7 @@ def test_rbf_with_the_median_of_squared_distances(case: str) -> None:
     """The stored cases take the median of squared distances; ours is of distances: convert, then compare."""
     entry = reference("similarity-cases.json")["cases"][case]
 
-    def state(values: list) -> cka.CKAState:
+    def state(values: list) -> GramState:
         x = torch.tensor(values, dtype=torch.float64)
         distances = torch.pdist(x).numpy()
         return cka.prepare(x, "rbf", float(np.sqrt(np.median(distances**2)) / np.median(distances)))

@@ -1,0 +1,77 @@
+"""Distance correlation: the cosine of two doubly centred matrices of Euclidean distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from explorer import gram
+from explorer.gram import GramState, permute
+from explorer.linalg import centred, centred_and_scaled
+from explorer.measures.registry import Measure, Parameter
+from explorer.neighbors import pairwise_distances
+
+
+def prepare(x: torch.Tensor, estimator: str) -> GramState:
+    """Centre the distances once; their negative is a centred Gram matrix (Sejdinovic et al. 2013)."""
+    gram.require_items(len(x), estimator, "distance correlation")
+    distances = pairwise_distances(centred_and_scaled(x))
+    return gram.gram_state(None, -centred(centred(distances).T).T.contiguous())
+
+
+def _rooted(alignment: np.ndarray, estimator: str) -> np.ndarray:
+    """The plain form is the root of a ratio that is never negative; the debiased one is a squared correlation."""
+    return np.sqrt(np.clip(alignment, 0, None)) if estimator == "biased" else alignment
+
+
+def compare_matrix(states_x: Sequence[GramState], states_y: Sequence[GramState], estimator: str) -> np.ndarray:
+    """All pairs at once."""
+    return _rooted(gram.alignment(states_x, states_y, estimator), estimator)
+
+
+def compare(sx: GramState, sy: GramState, estimator: str) -> float:
+    """One pair."""
+    return gram.refuse_nan(float(compare_matrix([sx], [sy], estimator)[0, 0]))
+
+
+def null_matrices(
+    states_x: Sequence[GramState], states_y: Sequence[GramState], permutations: torch.Tensor, estimator: str
+) -> np.ndarray:
+    """The matrices under many row permutations of Y."""
+    return _rooted(gram.null_matrices(states_x, states_y, permutations, estimator), estimator)
+
+
+MEASURE = Measure(
+    id="distance_correlation",
+    name="Distance correlation",
+    family="similarity",
+    kind="pairwise",
+    authors="Székely, Rizzo & Bakirov; debiased form by Székely & Rizzo (2014)",
+    year=2007,
+    title="Measuring and testing dependence by correlation of distances",
+    formula=r"\mathrm{dCor}^2 = \frac{\langle A, B\rangle}{\lVert A\rVert\,\lVert B\rVert},\quad A = -H D_X H",
+    range=(-1.0, 1.0),
+    higher_means="more alike",
+    cost="n^2 d once a representation, n^2 a pair",
+    invariances=frozenset({"orthogonal", "isotropic_scaling", "translation", "feature_permutation"}),
+    caveat=(
+        "The plain (biased) form is close to 1 for unrelated data when d exceeds n, as biased CKA is: read it against "
+        "chance, or take the debiased form (a squared correlation, which may be slightly negative)."
+    ),
+    parameters=(
+        Parameter(
+            "estimator",
+            "biased",
+            "V-statistic (biased, the root) or U-statistic (debiased, squared)",
+            ("biased", "debiased"),
+        ),
+    ),
+    min_items=3,
+    prepare=prepare,
+    compare=compare,
+    compare_matrix=compare_matrix,
+    permute=permute,
+    null_matrices=null_matrices,
+)
