@@ -26,13 +26,15 @@ class TopologicalState:
     ready: RDMState
 
 
-def prepare(x: torch.Tensor, distance: str, lower: float, upper: float, **_: object) -> TopologicalState:
+def prepare(x: torch.Tensor, distance: str, lower: float, upper: float, ranked: bool) -> TopologicalState:
     """Compute the RDM once and transform it."""
     if lower > upper:
         raise ExplorerError(f"trsa: lower = {lower:g} must not exceed upper = {upper:g}.")
     n = len(x)
     rows, columns = torch.triu_indices(n, n, 1, device=x.device)
     vector = rsa.rdm(x, distance)[rows, columns]
+    if ranked:
+        vector = rsa.average_ranks(rsa.quantised(vector, rsa.DIGITS[x.dtype]))
     return TopologicalState(RDMState(vector, n), RDMState(_standard(geotopological(vector, lower, upper)), n))
 
 
@@ -105,6 +107,7 @@ MEASURE = Measure(
         Parameter("lower", 0.2, "quantile below which a dissimilarity counts as 0", minimum=0.0, maximum=1.0),
         Parameter("upper", 0.8, "quantile above which a dissimilarity counts as 1", minimum=0.0, maximum=1.0),
         Parameter("distance", "euclidean", "dissimilarity of two items", rsa.DISTANCES),
+        Parameter("ranked", False, "replace dissimilarities by their ranks first"),
     ),
     min_items=4,
     prepare=prepare,
@@ -114,6 +117,11 @@ MEASURE = Measure(
     explain=explain,
     presets=(
         Preset("plain RSA, Pearson", {"lower": 0.0, "upper": 1.0}, "no threshold: geometry only"),
+        Preset(
+            "TopologicalRSA (package)",
+            {"lower": 0.2, "upper": 0.8, "ranked": True},
+            "ranks the RDM before the transform",
+        ),
         Preset("topology only", {"lower": 0.5, "upper": 0.5}, "a step at the median: an adjacency graph"),
     ),
 )
