@@ -117,7 +117,7 @@ def _compute_group(measure: Measure, layers: Any, params: dict[str, Any]) -> Res
 
 
 def _values_of(measure: Measure, values: Any, name: str) -> torch.Tensor:
-    if measure.accepts_trials and np.ndim(values) == 3 and not isinstance(values, Representation):
+    if measure.accepts_trials and getattr(values, "ndim", 2) == 3:
         return as_trials(values, name, measure.min_items)
     return matrix_of(values, name, measure.min_items)
 

@@ -50,6 +50,8 @@ def as_trials(values: Any, name: str = "X", min_items: int = 2) -> torch.Tensor:
     """Check repeated trials of shape (n_items, n_trials, n_features), as :func:`as_matrix` does a matrix."""
     tensor = _as_tensor(values, name)
     items, trials, features = tensor.shape
+    if items == 0 or trials == 0:
+        raise ExplorerError(f"{name} holds no items or no trials: shape {tuple(tensor.shape)}.")
     flat = as_matrix(tensor.reshape(items * trials, features), f"{name} (item x {trials} trials)", 1)
     if items < min_items:
         raise ExplorerError(f"{name} has {items} item(s); at least {min_items} are needed.")

@@ -103,12 +103,13 @@ MEASURE = Measure(
     invariances=frozenset({"orthogonal", "isotropic_scaling", "feature_permutation", "row_scaling"}),
     caveat=(
         "Experimental: numerator and denominators keep different masks, so it is not bounded by 1 (1.012 was seen), "
-        "and k of at least 2 is needed to mean anything. Falls as items are added."
+        "and k of at least 2 is needed to mean anything. Slightly directed, since neighbours are. Falls as items are added."
     ),
     parameters=(
         K,
         Parameter("estimator", "debiased", "U-statistic (debiased) or plain HSIC (biased)", ("debiased", "biased")),
     ),
+    symmetric=False,
     min_items=3,
     prepare=prepare,
     compare=compare,

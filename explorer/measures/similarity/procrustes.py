@@ -47,10 +47,11 @@ def cosine(sx: ProcrustesState, sy: ProcrustesState) -> float:
 def chord_squared(sx: ProcrustesState, sy: ProcrustesState, group: str = "orthogonal") -> float:
     """Squared distance between the unit-norm shapes after the best rotation or permutation of features."""
     if group == "permutation":
-        return _permuted_chord(sx.core, sy.core)
-    chord = max(2 - 2 * cosine(sx, sy), 0.0)
-    if chord < 2 * NEAR:
-        chord = _residual(sx.core, sy.core) ** 2
+        chord = _permuted_chord(sx.core, sy.core)
+    else:
+        chord = max(2 - 2 * cosine(sx, sy), 0.0)
+        if chord < 2 * NEAR:
+            chord = _residual(sx.core, sy.core) ** 2
     return chord if chord > ROUNDING else 0.0
 
 
