@@ -6,8 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from explorer.api import calibrate, compute, measures, similarity_matrix
+    from explorer.api import calibrate, compute, fit_map, measures, similarity_matrix
     from explorer.errors import ExplorerError
+    from explorer.measures.registry import Result
     from explorer.representation import Representation
     from explorer.store import Store
 
@@ -17,18 +18,22 @@ __version__ = "0.1.0"
 _WHERE = {
     "calibrate": "explorer.api",
     "compute": "explorer.api",
+    "fit_map": "explorer.api",
     "measures": "explorer.api",
     "similarity_matrix": "explorer.api",
     "ExplorerError": "explorer.errors",
     "Representation": "explorer.representation",
+    "Result": "explorer.measures.registry",
     "Store": "explorer.store",
 }
 __all__ = [
     "ExplorerError",
     "Representation",
+    "Result",
     "Store",
     "calibrate",
     "compute",
+    "fit_map",
     "measures",
     "similarity_matrix",
 ]

@@ -14,10 +14,10 @@ from explorer.calibration import Calibration, calibrate
 from explorer.errors import ExplorerError
 from explorer.graph import as_graph
 from explorer.linalg import Undefined
-from explorer.measures.registry import Measure, Result, catalogue, get_measure
+from explorer.measures.registry import Measure, Result, catalogue, get_measure, registry
 from explorer.representation import Representation, require_same_items
 
-__all__ = ["Calibration", "calibrate", "compute", "measures", "prepare_states", "similarity_matrix"]
+__all__ = ["Calibration", "calibrate", "compute", "fit_map", "measures", "prepare_states", "similarity_matrix"]
 
 
 def measures() -> pl.DataFrame:
@@ -163,6 +163,25 @@ def prepare_states(
 
     states_x = prepared(xs, "X")
     return states_x, states_x if ys is xs else prepared(ys, "Y"), len(xs[0])
+
+
+def fit_map(measure: str, X: Any, Y: Any, **params: Any) -> Any:
+    """Fit a map (a measure of family "alignment") on all items, to carry further items from X's space into Y's.
+
+    Returns
+    -------
+    An object with ``apply(x)``: (n, d_x) float64 tensor -> (n, d_y) float64 tensor. To know how good the map is on
+    items that it has not seen, use :func:`compute` with the same id.
+    """
+    chosen = get_measure(measure, "pairwise")
+    if chosen.fit is None:
+        maps = ", ".join(m.id for m in registry().values() if m.fit is not None)
+        raise ExplorerError(f"{measure} fits no map; these do: {maps}.")
+    resolved = chosen.resolve(params)
+    x, y = matrix_of(X, "X", chosen.min_items), matrix_of(Y, "Y", chosen.min_items)
+    check_same_items(x, y)
+    own = {name: value for name, value in resolved.items() if name not in ("share", "seed", "report")}
+    return chosen.fit(x.double(), y.double(), **own)
 
 
 def similarity_matrix(measure: str, X_layers: Any, Y_layers: Any = None, **params: Any) -> np.ndarray:

@@ -11,9 +11,7 @@ import torch
 from explorer.errors import ExplorerError
 from explorer.linalg import centred, centred_and_scaled
 from explorer.measures.registry import Measure, Parameter, Preset
-
-# Penalties relative to the mean squared singular value of the training features.
-PENALTIES = 10.0 ** np.arange(-8, 5)
+from explorer.ridge import best_penalty, shrinkage
 
 
 @dataclass(frozen=True)
@@ -73,30 +71,10 @@ def held_out_r2(predictor: RegressionState, target: RegressionState) -> float:
         mean = target.features[fold.train].mean(dim=0)
         answers = target.features[fold.train] - mean
         coordinates = fold.left.T @ answers
-        penalty = _best_penalty(fold, coordinates, answers)
-        weights = fold.singular / (fold.singular.square() + penalty)
-        weights = torch.where(fold.singular > 1e-12 * fold.singular[0], weights, 0.0)
-        predicted = (fold.held_out * weights) @ coordinates + mean
+        penalty = best_penalty(fold.singular, coordinates, answers)
+        predicted = (fold.held_out * shrinkage(fold.singular, penalty)) @ coordinates + mean
         residual += float((target.features[fold.test] - predicted).square().sum())
     return 1 - residual / float(target.features.square().sum())
-
-
-def _best_penalty(fold: Fold, coordinates: torch.Tensor, answers: torch.Tensor) -> float:
-    """Generalised cross-validation inside the training items (Golub, Heath & Wahba 1979)."""
-    n = len(fold.train)
-    squared, energy = fold.singular.square(), coordinates.square().sum(dim=1)
-    outside = float(answers.square().sum() - energy.sum())
-    scale = float(squared.mean())
-    best, least = PENALTIES[-1] * scale, np.inf
-    for relative in PENALTIES:
-        kept = squared / (squared + relative * scale)
-        freedom = 1 - (1 + float(kept.sum())) / n
-        if freedom <= 1e-3:
-            continue
-        error = (max(outside, 0.0) + float(((1 - kept).square() * energy).sum())) / freedom**2
-        if error < least:
-            best, least = relative * scale, error
-    return best
 
 
 def in_sample_r2(predictor: RegressionState, target: RegressionState) -> float:

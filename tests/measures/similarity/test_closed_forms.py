@@ -142,6 +142,7 @@ def test_cross_validated_ridge_agrees_with_scikit_learn() -> None:
     from sklearn.linear_model import Ridge
 
     from explorer.measures.similarity import linear_predictivity as own
+    from explorer.ridge import best_penalty
 
     x, y = (torch.from_numpy(v) for v in tall())
     state, target = own.prepare(x, folds=5, seed=0), own.prepare(y, folds=5, seed=0)
@@ -149,7 +150,7 @@ def test_cross_validated_ridge_agrees_with_scikit_learn() -> None:
     for fold in state.factored:
         answers = target.features[fold.train]
         centred = answers - answers.mean(0)
-        penalty = own._best_penalty(fold, fold.left.T @ centred, centred)
+        penalty = best_penalty(fold.singular, fold.left.T @ centred, centred)
         model = Ridge(alpha=penalty).fit(state.features[fold.train].numpy(), answers.numpy())
         residual += np.square(
             target.features[fold.test].numpy() - model.predict(state.features[fold.test].numpy())
