@@ -44,8 +44,9 @@ def compute(
     Returns
     -------
     Result
-        With ``value`` (NaN where the measure has no value, and the reason in ``notes``), and ``items``, ``edges`` or
-        ``diagrams`` where the measure gives them.
+        With ``value`` (NaN where the measure has no value, and the reason in ``notes``), and ``items``, ``edges``,
+        ``diagrams`` or ``details`` where the measure gives them. For a pair, ``items`` says how well the two
+        representations agree on each item.
 
     Raises
     ------
@@ -94,10 +95,12 @@ def _compute_pair(measure: Measure, X: Any, Y: Any, params: dict[str, Any]) -> R
         state_x, state_y = (measure.prepare(v, **params) for v in (x, y))
         value = measure.compare(state_x, state_y, **params)
         details = measure.explain(state_x, state_y, **params) if measure.explain is not None else {}
+        agreed = measure.agree(state_x, state_y, **params) if measure.agree is not None else None
     except Undefined as reason:
         return Result(float("nan"), notes=(str(reason),))
     notes = [note for s in (state_x, state_y) for note in getattr(s, "notes", ())]
-    return Result(float(value), details=details, notes=tuple(dict.fromkeys(notes)))
+    items = None if agreed is None else agreed.cpu().numpy()
+    return Result(float(value), items=items, details=details, notes=tuple(dict.fromkeys(notes)))
 
 
 def _compute_group(measure: Measure, layers: Any, params: dict[str, Any]) -> Result:

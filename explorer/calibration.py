@@ -14,8 +14,8 @@ from explorer.errors import ExplorerError
 from explorer.measures.registry import Measure, get_measure
 
 MAX_PERMUTATIONS = 10_000
-BATCH = 10
-AGGREGATES: dict[str, Callable[..., Any]] = {"max": np.max, "mean": np.mean}
+REPORT_EVERY = 5
+AGGREGATES: dict[str, Callable[..., Any]] = {"max": np.nanmax, "mean": np.nanmean}
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Calibration:
     clip((statistic - threshold) / (best - threshold), 0, 1). ``null_mean`` and ``null_sd`` are per cell (exact where the measure knows them in closed form),
     ``corrected`` = (matrix - null_mean) / (best - null_mean), ``z`` = (matrix - null_mean) / null_sd and
     ``cell_p`` the p-value of each cell against the null of the best cell (so it holds for all cells at once).
+    ``own_p`` is the p-value of each cell against its own null, and ``q`` the same after Benjamini & Hochberg over
+    the table (the share of false discoveries among cells with a q at most this).
     """
 
     measure: str
@@ -43,6 +45,8 @@ class Calibration:
     corrected: np.ndarray
     z: np.ndarray
     cell_p: np.ndarray
+    own_p: np.ndarray
+    q: np.ndarray
     permutations: int
     seed: int
 
@@ -55,6 +59,7 @@ def calibrate(
     alpha: float = 0.05,
     aggregate: str = "max",
     seed: int = 0,
+    groups: Any = None,
     report: Callable[[float, str], None] | None = None,
     **params: Any,
 ) -> Calibration:
@@ -71,6 +76,9 @@ def calibrate(
         ``max`` (the best pair of layers) or ``mean``.
     seed : int
         The k-th permutation is the k-th draw of ``numpy.random.default_rng(seed).permutation(n)``.
+    groups : array_like, shape (n,), optional
+        Restricts permutations to items of the same group (class, session, image). The stricter null: what the groups
+        alone bring about is then part of chance. Closed forms of chance do not hold, so moments come from the draws.
     report : callable, optional
         Called as ``report(share_done, sentence)``; may raise to cancel.
 
@@ -85,9 +93,9 @@ def calibrate(
 
     states_x, states_y, n = prepare_states(chosen, X_layers, Y_layers, resolved)
     matrix = chosen.matrix(states_x, states_y, **resolved)
-    orders = _permutations(n, permutations, seed)
+    orders = _permutations(n, permutations, seed, groups)
     nulls = _null_matrices(chosen, states_x, states_y, orders, resolved, report)
-    moments = _null_moments(chosen, states_x, states_y, nulls, resolved)
+    moments = _null_moments(chosen, states_x, states_y, nulls, resolved, exact=groups is None)
     return _summarise(chosen, resolved, matrix, nulls, moments, alpha, aggregate, seed)
 
 
@@ -100,12 +108,45 @@ def _check(permutations: int, alpha: float, aggregate: str) -> None:
         raise ExplorerError(f"aggregate = {aggregate!r} is not one of {', '.join(map(repr, AGGREGATES))}.")
 
 
-def _permutations(n: int, count: int, seed: int) -> torch.Tensor:
+def _permutations(n: int, count: int, seed: int, groups: Any) -> torch.Tensor:
     from explorer.device import compute_device
 
     generator = np.random.default_rng(seed)
-    drawn = np.stack([generator.permutation(n) for _ in range(count)])
+    if groups is None:
+        drawn = np.stack([generator.permutation(n) for _ in range(count)])
+    else:
+        drawn = np.stack([_within(members, n, generator) for members in [_members(groups, n)] for _ in range(count)])
     return torch.from_numpy(drawn).to(compute_device())
+
+
+def _members(groups: Any, n: int) -> list[np.ndarray]:
+    """Positions of the items of each group; refuses groups that leave nothing to permute."""
+    labels = np.asarray(groups)
+    if labels.shape != (n,):
+        raise ExplorerError(f"groups has shape {labels.shape}; one label for each of the {n} items is needed.")
+    _, codes = np.unique(labels.astype(str), return_inverse=True)
+    members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+    if max(len(m) for m in members) < 2:
+        raise ExplorerError("Every group holds one item, so nothing can be permuted within groups.")
+    return members
+
+
+def _within(members: list[np.ndarray], n: int, generator: np.random.Generator) -> np.ndarray:
+    order = np.arange(n)
+    for positions in members:
+        order[positions] = positions[generator.permutation(len(positions))]
+    return order
+
+
+def benjamini_hochberg(p: np.ndarray) -> np.ndarray:
+    """Adjusted p-values that control the false discovery rate (Benjamini & Hochberg 1995); NaN stays NaN."""
+    flat = np.asarray(p, dtype=np.float64).ravel()
+    known = np.flatnonzero(~np.isnan(flat))
+    order = known[np.argsort(flat[known])]
+    scaled = flat[order] * len(order) / np.arange(1, len(order) + 1)
+    adjusted = np.full(flat.shape, np.nan)
+    adjusted[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1)
+    return adjusted.reshape(np.shape(p))
 
 
 def _null_matrices(
@@ -116,29 +157,37 @@ def _null_matrices(
     params: dict[str, Any],
     report: Callable[[float, str], None] | None,
 ) -> np.ndarray:
-    parts = []
-    for start in range(0, len(orders), BATCH):
-        batch = orders[start : start + BATCH]
-        if measure.null_matrices is not None:
-            parts.append(measure.null_matrices(states_x, states_y, batch, **params))
-        else:
-            assert measure.permute is not None
-            for order in batch:
-                shuffled = [measure.permute(state, order) for state in states_y]
-                parts.append(measure.matrix(states_x, shuffled, **params)[None])
-        if report is not None:
-            done = start + len(batch)
+    sample = _sampler(measure, states_x, states_y, params)
+    found = []
+    for done, order in enumerate(orders, start=1):
+        found.append(sample(order))
+        if report is not None and (done % REPORT_EVERY == 0 or done == len(orders)):
             report(done / len(orders), f"permutation {done} of {len(orders)}")
-    return np.concatenate(parts)
+    return np.stack(found)
+
+
+def _sampler(
+    measure: Measure, states_x: list[Any], states_y: list[Any], params: dict[str, Any]
+) -> Callable[[torch.Tensor], np.ndarray]:
+    if measure.null_sampler is not None:
+        return measure.null_sampler(states_x, states_y, **params)
+    permute = measure.permute
+    assert permute is not None
+    return lambda order: measure.matrix(states_x, [permute(state, order) for state in states_y], **params)
 
 
 def _null_moments(
-    measure: Measure, states_x: list[Any], states_y: list[Any], nulls: np.ndarray, params: dict[str, Any]
+    measure: Measure,
+    states_x: list[Any],
+    states_y: list[Any],
+    nulls: np.ndarray,
+    params: dict[str, Any],
+    exact: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and deviation of chance in each cell: in closed form where the measure has one, else from the draws."""
     mean = nulls.mean(axis=0)
     deviation = nulls.std(axis=0, ddof=1) if len(nulls) > 1 else np.full(mean.shape, np.nan)
-    if measure.null_moments is not None:
+    if exact and measure.null_moments is not None:
         pairs = [[measure.null_moments(sx, sy, **params) for sy in states_y] for sx in states_x]
         exact_mean, exact_deviation = np.moveaxis(np.array(pairs), -1, 0)
         mean = np.where(np.isfinite(exact_mean), exact_mean, mean)
@@ -156,6 +205,10 @@ def _summarise(
     aggregate: str,
     seed: int,
 ) -> Calibration:
+    if np.isnan(matrix).all() or np.isnan(nulls).all(axis=(1, 2)).any():
+        raise ExplorerError(
+            f"{measure.id} has no value for any pair of these layers, so there is nothing to calibrate."
+        )
     # Distances are turned round, so that greater always means more alike.
     sign = -1.0 if measure.is_distance else 1.0
     best = sign * measure.best_value(params)
@@ -169,7 +222,10 @@ def _summarise(
         corrected = (matrix - mean) / (sign * best - mean)
         z = sign * (matrix - mean) / np.where(deviation > 0, deviation, np.nan)
         score = (statistic - threshold) / (best - threshold) if best > threshold else 0.0
-    best_null = np.sort((sign * nulls).max(axis=(1, 2)))
+    best_null = np.sort(np.nanmax(sign * nulls, axis=(1, 2)))
+    own_p = np.where(
+        np.isnan(matrix), np.nan, (1 + (sign * nulls >= _just_below(sign * matrix)).sum(axis=0)) / (count + 1)
+    )
     at_least = count - np.searchsorted(best_null, _just_below(sign * matrix), side="left")
     return Calibration(
         measure=measure.id,
@@ -184,7 +240,9 @@ def _summarise(
         null_sd=deviation,
         corrected=corrected,
         z=z,
-        cell_p=(1 + at_least) / (count + 1),
+        cell_p=np.where(np.isnan(matrix), np.nan, (1 + at_least) / (count + 1)),
+        own_p=own_p,
+        q=benjamini_hochberg(own_p),
         permutations=count,
         seed=seed,
     )

@@ -11,6 +11,7 @@ from explorer.linalg import centred, unit_rows
 
 METRICS = ("cosine", "euclidean", "centred_cosine")
 CHUNK_ELEMENTS = 1 << 24
+CACHED_ELEMENTS = 1 << 18
 SLACK = 8
 KEY_BITS = 40
 
@@ -46,7 +47,8 @@ def nearest(x: torch.Tensor, k: int, metric: str = "cosine") -> Neighbours:
     """Find the k nearest neighbours of every item, exactly.
 
     Candidates come from a matrix product; their distances are then taken again by direct differences in
-    float64, since the product loses the smallest distances to cancellation. Ties are broken by index.
+    float64, since the product loses the smallest distances to cancellation. Rows in which rounding could have
+    hidden a nearer item are searched again in float64. Ties are broken by index.
 
     Raises
     ------
@@ -56,11 +58,12 @@ def nearest(x: torch.Tensor, k: int, metric: str = "cosine") -> Neighbours:
     n = x.shape[0]
     if not 1 <= k <= n - 1:
         raise ExplorerError(f"k = {k} neighbours were asked for, but there are {n} items; k must be 1 to {n - 1}.")
-    points = metric_points(x, metric)
+    # Distances do not change with the origin; near the mean the matrix product loses the fewest digits.
+    points = centred(metric_points(x, metric))
     factor = float(points.abs().max()) or 1.0
     points = points / factor
     candidates = min(n - 1, k + SLACK)
-    norms = points.double().square().sum(dim=1).to(points.dtype)
+    norms = points.double().square().sum(dim=1)
     rows = chunk_rows(n)
     parts = [_nearest_rows(points, norms, start, min(start + rows, n), k, candidates) for start in range(0, n, rows)]
     index = torch.cat([part[0] for part in parts])
@@ -71,11 +74,36 @@ def nearest(x: torch.Tensor, k: int, metric: str = "cosine") -> Neighbours:
 def _nearest_rows(
     points: torch.Tensor, norms: torch.Tensor, start: int, stop: int, k: int, candidates: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    n = points.shape[0]
-    squared = norms[start:stop, None] + norms[None, :] - 2 * (points[start:stop] @ points.T)
     own = torch.arange(start, stop, device=points.device)
-    squared[own - start, own] = torch.inf
-    found = _smallest(squared, candidates, n)
+    # Without the own norm, which is the same along a row.
+    reduced = torch.addmm(norms.to(points.dtype), points[own], points.T, alpha=-2)
+    reduced[own - start, own] = torch.inf
+    value, found = reduced.topk(candidates, dim=1, largest=False)
+    index, distance = _closest(points, own, found, k)
+    if candidates == points.shape[0] - 1:
+        return index, distance
+    # An item outside the candidates is certainly further than the k-th when rounding cannot close the gap.
+    rounding = 8 * torch.finfo(points.dtype).eps * points.shape[1] ** 0.5 * float(norms.max())
+    gap = value.amax(dim=1).double() + norms[own] - distance[:, -1].square()
+    unsure = (gap <= rounding).nonzero()[:, 0]
+    if len(unsure):
+        index[unsure], distance[unsure] = _careful(points, norms, own[unsure], k, candidates)
+    return index, distance
+
+
+def _careful(
+    points: torch.Tensor, norms: torch.Tensor, own: torch.Tensor, k: int, candidates: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Rows with many items at almost the same distance: in float64, near ties to the lower index."""
+    whole = points.double()
+    squared = torch.addmm(norms, whole[own], whole.T, alpha=-2) + norms[own, None]
+    squared[torch.arange(len(own), device=own.device), own] = torch.inf
+    return _closest(points, own, _smallest(squared.clamp(min=0), candidates, len(points)), k)
+
+
+def _closest(points: torch.Tensor, own: torch.Tensor, found: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The k nearest of the candidates, by their distances taken directly; ties to the lower index."""
+    found = found.sort(dim=1).values
     exact = _direct_distances(points, own, found)
     # Equal distances must tie exactly for the index to decide: keep 12 significant digits.
     order = torch.argsort(_rounded(exact), dim=1, stable=True)[:, :k]
@@ -95,13 +123,14 @@ def _smallest(squared: torch.Tensor, count: int, n: int) -> torch.Tensor:
 
 
 def _direct_distances(points: torch.Tensor, own: torch.Tensor, found: torch.Tensor) -> torch.Tensor:
-    d = points.shape[1]
-    step = max(1, CHUNK_ELEMENTS // max(1, found.shape[1] * d))
-    parts = [
-        (points[found[i : i + step]].double() - points[own[i : i + step], None].double()).square().sum(-1).sqrt()
-        for i in range(0, len(own), step)
-    ]
-    return torch.cat(parts)
+    """Distances (m, candidates) in float64 by differences, in blocks that stay in the processor's cache."""
+    step = max(1, CACHED_ELEMENTS // (found.shape[1] * points.shape[1]))
+    result = torch.empty(found.shape, dtype=torch.float64, device=points.device)
+    for start in range(0, len(own), step):
+        block = points[found[start : start + step]].double()
+        block -= points[own[start : start + step], None]
+        torch.linalg.vector_norm(block, dim=2, out=result[start : start + step])
+    return result
 
 
 def _rounded(values: torch.Tensor, digits: int = 12) -> torch.Tensor:

@@ -156,3 +156,53 @@ def test_progress_and_cancel() -> None:
 
     with pytest.raises(Stop):
         explorer.calibrate("cka", x, y, report=stop)
+
+
+def test_restricted_permutations_stay_within_groups() -> None:
+    """What classes alone bring about is chance under the stricter null, and not under the plain one."""
+    rng = np.random.default_rng(3)
+    groups = np.repeat(np.arange(6), 20)
+    centres = 4 * rng.standard_normal((6, 8))
+    x, y = (centres[groups] + rng.standard_normal((120, 8)) for _ in range(2))
+    plain = explorer.calibrate("cka", x, y, permutations=99)
+    strict = explorer.calibrate("cka", x, y, permutations=99, groups=groups)
+    assert plain.p_value == 0.01
+    assert strict.p_value > 0.05
+    assert strict.null_mean[0, 0] == pytest.approx(plain.matrix[0, 0], abs=0.05)
+    names = explorer.calibrate("cka", x, y, permutations=99, groups=[f"class {g}" for g in groups])
+    assert (names.null == strict.null).all()
+
+
+def test_groups_that_cannot_be_permuted() -> None:
+    x, y = supplement_inputs("tall")
+    with pytest.raises(ExplorerError, match="Every group holds one item"):
+        explorer.calibrate("cka", x, y, permutations=5, groups=np.arange(40))
+    with pytest.raises(ExplorerError, match="one label for each of the 40 items"):
+        explorer.calibrate("cka", x, y, permutations=5, groups=[1, 2])
+
+
+def test_benjamini_hochberg_by_hand() -> None:
+    from explorer.calibration import benjamini_hochberg
+
+    # Sorted 0.01, 0.02, 0.03, 0.5: times 4 / rank = 0.04, 0.04, 0.04, 0.5.
+    found = benjamini_hochberg(np.array([[0.02, 0.5], [0.01, 0.03]]))
+    assert found == pytest.approx(np.array([[0.04, 0.5], [0.04, 0.04]]))
+    with_gap = benjamini_hochberg(np.array([0.01, np.nan, 0.04]))
+    assert with_gap[0] == pytest.approx(0.02) and np.isnan(with_gap[1])
+
+
+def test_false_discoveries_are_kept_down() -> None:
+    rng = np.random.default_rng(4)
+    layers = [rng.standard_normal((60, 6)) for _ in range(8)]
+    strangers = [rng.standard_normal((60, 6)) for _ in range(8)]
+    found = explorer.calibrate("cka", layers, strangers, permutations=199)
+    assert (found.own_p <= 0.05).sum() >= 1  # some of 64 cells look good on their own
+    assert (found.q <= 0.05).sum() == 0
+
+
+def test_cells_without_a_value_leave_the_others_alone() -> None:
+    x, y = supplement_inputs("wide")
+    found = explorer.calibrate("pwcca", [x, x[:, :2]], [y[:, :3]], permutations=19)
+    assert np.isfinite(found.matrix[1, 0]) and np.isfinite(found.statistic)
+    with pytest.raises(ExplorerError, match="no value for any pair"):
+        explorer.calibrate("pwcca", x, y, permutations=5)

@@ -98,9 +98,9 @@ class Measure:
     Single measures give ``compute(X, **params) -> Result``. Pairwise measures split the work into
     ``prepare(X, **params) -> state`` once a representation and ``compare(state_x, state_y, **params)`` a pair;
     ``compare_matrix`` does all pairs of two lists at once where algebra makes that cheap,
-    ``permute(state, order)`` reorders a state's items without preparing it again, and ``null_matrices``
-    gives the matrices under many permutations where that is cheaper still. ``explain`` adds named details to one
-    pair. Measures of family "alignment" also ``fit`` a map. Group measures give
+    ``permute(state, order)`` reorders a state's items without preparing it again, and ``null_sampler``
+    gives a function from a permutation to the matrix under it where that is cheaper still. ``explain`` adds named details to one
+    pair; ``agree`` gives one number an item (n,), whose mean is the value where ``agree_is_mean``. Measures of family "alignment" also ``fit`` a map. Group measures give
     ``compute([X1, X2, ...], **params) -> Result``.
 
     ``best_of`` gives the best value where it depends on parameters. ``self_is_best`` is False where a
@@ -130,6 +130,7 @@ class Measure:
     self_is_best: bool = True
     uses_item_order: bool = False
     accepts_trials: bool = False
+    agree_is_mean: bool = True
     presets: tuple[Preset, ...] = ()
     compute: Callable[..., Result] | None = None
     accepts_graph: bool = False
@@ -138,9 +139,10 @@ class Measure:
     compare: Callable[..., float] | None = None
     compare_matrix: Callable[..., np.ndarray] | None = None
     permute: Callable[..., Any] | None = None
-    null_matrices: Callable[..., np.ndarray] | None = None
+    null_sampler: Callable[..., Callable[[Any], np.ndarray]] | None = None
     null_moments: Callable[..., tuple[float, float]] | None = None
     explain: Callable[..., Mapping[str, Any]] | None = None
+    agree: Callable[..., Any] | None = None
     fit: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -45,15 +45,16 @@ def compare(sx: GramState, sy: GramState, estimator: str, **_: object) -> float:
     return gram.refuse_nan(float(gram.alignment([sx], [sy], estimator)[0, 0]))
 
 
-def null_matrices(
-    states_x: Sequence[GramState],
-    states_y: Sequence[GramState],
-    permutations: torch.Tensor,
-    estimator: str,
-    **_: object,
-) -> np.ndarray:
-    """The matrices under many row permutations of Y."""
-    return gram.null_matrices(states_x, states_y, permutations, estimator)
+def null_sampler(
+    states_x: Sequence[GramState], states_y: Sequence[GramState], estimator: str, **_: object
+) -> Callable[[torch.Tensor], np.ndarray]:
+    """From a permutation of the rows of Y to the matrix under it."""
+    return gram.null_sampler(states_x, states_y, estimator)
+
+
+def agree(sx: GramState, sy: GramState, estimator: str, **_: object) -> torch.Tensor:
+    """What each item contributes; the mean over items is the value."""
+    return gram.contributions(sx, sy, estimator)
 
 
 def null_moments(sx: GramState, sy: GramState, estimator: str, **_: object) -> tuple[float, float]:
@@ -88,8 +89,9 @@ MEASURE = Measure(
     compare=compare,
     compare_matrix=compare_matrix,
     permute=permute,
-    null_matrices=null_matrices,
+    null_sampler=null_sampler,
     null_moments=null_moments,
+    agree=agree,
     presets=(
         Preset("Kornblith 2019", {"estimator": "biased", "kernel": "linear"}, "the plain HSIC: far above 0 when d > n"),
         Preset("ReSi", {"estimator": "biased", "kernel": "linear"}, "the plain HSIC, called CKA"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -36,11 +36,12 @@ def compare(sx: GramState, sy: GramState, estimator: str) -> float:
     return gram.refuse_nan(float(compare_matrix([sx], [sy], estimator)[0, 0]))
 
 
-def null_matrices(
-    states_x: Sequence[GramState], states_y: Sequence[GramState], permutations: torch.Tensor, estimator: str
-) -> np.ndarray:
-    """The matrices under many row permutations of Y."""
-    return _rooted(gram.null_matrices(states_x, states_y, permutations, estimator), estimator)
+def null_sampler(
+    states_x: Sequence[GramState], states_y: Sequence[GramState], estimator: str
+) -> Callable[[torch.Tensor], np.ndarray]:
+    """From a permutation of the rows of Y to the matrix under it."""
+    sample = gram.null_sampler(states_x, states_y, estimator)
+    return lambda order: _rooted(sample(order), estimator)
 
 
 MEASURE = Measure(
@@ -73,5 +74,5 @@ MEASURE = Measure(
     compare=compare,
     compare_matrix=compare_matrix,
     permute=permute,
-    null_matrices=null_matrices,
+    null_sampler=null_sampler,
 )

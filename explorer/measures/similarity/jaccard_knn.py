@@ -24,6 +24,12 @@ def compare(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> floa
     return float(compare_matrix([sx], [sy], k)[0, 0])
 
 
+def agree(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> torch.Tensor:
+    """Jaccard similarity item by item."""
+    counts = shared_counts(sx.index[None], sy.index[None])[0, 0].double()
+    return counts / (2 * k - counts)
+
+
 def null_moments(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> tuple[float, float]:
     """Exact mean under row permutations: the count of shared neighbours is then hypergeometric."""
     from scipy.stats import hypergeom
@@ -57,4 +63,5 @@ MEASURE = Measure(
     compare_matrix=compare_matrix,
     permute=permute,
     null_moments=null_moments,
+    agree=agree,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 from explorer.measures.registry import Measure, Parameter
@@ -22,13 +24,16 @@ def common_lengths(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return previous[:, -1]
 
 
-def compare(sx: NeighbourState, sy: NeighbourState, k: int, normalized: bool, **_: object) -> float:
-    """Mean length over items, in neighbours or as a share of k."""
+def agree(sx: NeighbourState, sy: NeighbourState, k: int, normalized: bool, **_: object) -> torch.Tensor:
+    """Length item by item, in neighbours or as a share of k."""
     rows = max(1, CHUNK_ELEMENTS // (4 * k))
-    total = sum(
-        int(common_lengths(sx.index[i : i + rows], sy.index[i : i + rows]).sum()) for i in range(0, len(sx.index), rows)
-    )
-    return total / len(sx.index) / (k if normalized else 1)
+    parts = [common_lengths(a, b) for a, b in zip(sx.index.split(rows), sy.index.split(rows))]
+    return torch.cat(parts).double() / (k if normalized else 1)
+
+
+def compare(sx: NeighbourState, sy: NeighbourState, **params: Any) -> float:
+    """Mean length over items."""
+    return float(agree(sx, sy, **params).mean())
 
 
 MEASURE = Measure(
@@ -54,4 +59,5 @@ MEASURE = Measure(
     prepare=prepare,
     compare=compare,
     permute=permute,
+    agree=agree,
 )

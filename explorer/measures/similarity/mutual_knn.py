@@ -35,6 +35,11 @@ def compare(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> floa
     return float(compare_matrix([sx], [sy], k)[0, 0])
 
 
+def agree(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> torch.Tensor:
+    """Share of neighbours in common, item by item."""
+    return shared_counts(sx.index[None], sy.index[None])[0, 0].double() / k
+
+
 def null_moments(sx: NeighbourState, sy: NeighbourState, k: int, **_: object) -> tuple[float, float]:
     """Exact mean under row permutations, k / (n - 1); the deviation is left to the permutations."""
     return k / (len(sx.index) - 1), float("nan")
@@ -70,6 +75,7 @@ MEASURE = Measure(
     compare_matrix=compare_matrix,
     permute=permute,
     null_moments=null_moments,
+    agree=agree,
     presets=(
         Preset(
             "Platonic representation (Huh 2024)",

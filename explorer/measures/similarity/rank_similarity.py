@@ -8,7 +8,7 @@ from explorer.measures.registry import Measure
 from explorer.neighbor_lists import METRIC, K, NeighbourState, permute, prepare
 
 
-def per_item(sx: NeighbourState, sy: NeighbourState) -> torch.Tensor:
+def agree(sx: NeighbourState, sy: NeighbourState, **_: object) -> torch.Tensor:
     """Rank similarity of each item, (n,) float64; 0 where no neighbour is shared."""
     n, k = sx.index.shape
     rank = torch.arange(1, k + 1, dtype=torch.float64, device=sx.index.device)
@@ -24,7 +24,7 @@ def per_item(sx: NeighbourState, sy: NeighbourState) -> torch.Tensor:
 
 def compare(sx: NeighbourState, sy: NeighbourState, **_: object) -> float:
     """Mean over items."""
-    return float(per_item(sx, sy).mean())
+    return float(agree(sx, sy).mean())
 
 
 MEASURE = Measure(
@@ -49,4 +49,5 @@ MEASURE = Measure(
     prepare=prepare,
     compare=compare,
     permute=permute,
+    agree=agree,
 )

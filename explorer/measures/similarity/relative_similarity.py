@@ -57,10 +57,15 @@ def _nearest_to_centres(rows: torch.Tensor, count: int, seed: int) -> np.ndarray
     return np.unique(distances.argmin(axis=0))
 
 
-def compare(sx: AnchoredState, sy: AnchoredState, **_: object) -> float:
-    """Mean over items of the cosine between the two descriptions (anchors as X chooses them)."""
+def agree(sx: AnchoredState, sy: AnchoredState, **_: object) -> torch.Tensor:
+    """Cosine between the two descriptions of each item (anchors as X chooses them)."""
     left, right = (s.rows @ s.rows[sx.anchors].T for s in (sx, sy))
-    return float(torch.nn.functional.cosine_similarity(left.double(), right.double(), dim=1).mean())
+    return torch.nn.functional.cosine_similarity(left.double(), right.double(), dim=1)
+
+
+def compare(sx: AnchoredState, sy: AnchoredState, **_: object) -> float:
+    """Mean over items."""
+    return float(agree(sx, sy).mean())
 
 
 def permute(state: AnchoredState, order: torch.Tensor) -> AnchoredState:
@@ -95,6 +100,7 @@ MEASURE = Measure(
     prepare=prepare,
     compare=compare,
     permute=permute,
+    agree=agree,
     presets=(
         Preset("Moschella 2023", {"anchors": "random", "count": 300, "normalized": False}, "300 random anchors"),
         Preset("Garcia-Castellanos 2024", {"anchors": "random", "normalized": True}, "features standardised first"),

@@ -158,6 +158,36 @@ def permute(state: RDMState, order: torch.Tensor) -> RDMState:
     return RDMState(state.vector[low * (2 * n - low - 1) // 2 + high - low - 1], n)
 
 
+def agree(sx: RDMState, sy: RDMState, comparison: str, **_: object) -> torch.Tensor:
+    """Correlation of each item's row of dissimilarities (of their ranks, for rank comparisons); NaN where constant."""
+    ranked = comparison in (*RANKED, *KENDALL)
+    left, right = (_rows(s, ranked) for s in (sx, sy))
+    return (left * right).sum(dim=1) / (left.norm(dim=1) * right.norm(dim=1))
+
+
+def _rows(state: RDMState, ranked: bool) -> torch.Tensor:
+    """Each item's dissimilarities to the others, centred: (n, n - 1)."""
+    square = as_square(state)
+    off = ~torch.eye(state.n, dtype=torch.bool, device=square.device)
+    rows = square[off].view(state.n, state.n - 1)
+    if ranked:
+        from scipy.stats import rankdata
+
+        rows = torch.from_numpy(rankdata(rows.cpu().numpy(), axis=1)).to(rows.device)
+    return rows - rows.mean(dim=1, keepdim=True)
+
+
+def as_square(state: RDMState) -> torch.Tensor:
+    """The (n, n) matrix of a prepared RDM."""
+    n = state.n
+    if len(state.vector) == n * n:
+        return state.vector.view(n, n)
+    square = torch.zeros(n, n, dtype=state.vector.dtype, device=state.vector.device)
+    rows, columns = torch.triu_indices(n, n, 1, device=square.device)
+    square[rows, columns] = state.vector
+    return square + square.T
+
+
 MEASURE = Measure(
     id="rsa",
     name="Representational similarity analysis (RSA)",
@@ -185,6 +215,8 @@ MEASURE = Measure(
     compare=compare,
     compare_matrix=compare_matrix,
     permute=permute,
+    agree=agree,
+    agree_is_mean=False,
     presets=(
         Preset("Kriegeskorte 2008", {"distance": "correlation", "comparison": "spearman"}, "the classic form"),
         Preset("ReSi", {"distance": "correlation", "comparison": "pearson"}, "Pearson on correlation similarities"),

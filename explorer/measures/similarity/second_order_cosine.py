@@ -25,19 +25,24 @@ def prepare(x: torch.Tensor, k: int, **_: object) -> DirectionState:
     return DirectionState(nearest(x, k, "cosine").index, unit_rows(x))
 
 
-def compare(sx: DirectionState, sy: DirectionState, of: str, **_: object) -> float:
-    """Mean over items of the cosine between the two vectors of similarities to the joint neighbourhood."""
+def agree(sx: DirectionState, sy: DirectionState, of: str, **_: object) -> torch.Tensor:
+    """Cosine between each item's two vectors of similarities to its joint neighbourhood."""
     n, k = sx.index.shape
     step = max(1, CHUNK_ELEMENTS // (2 * k * max(sx.rows.shape[1], sy.rows.shape[1])))
-    total = 0.0
+    found = []
     for start in range(0, n, step):
         a, b = sx.index[start : start + step], sy.index[start : start + step]
         joint = torch.cat([a, b], dim=1)
         repeated = (b[:, :, None] == a[:, None, :]).any(dim=2)
         kept = torch.cat([torch.ones_like(repeated), ~repeated], dim=1)
         left, right = (_relations(s.rows, start, joint, of) * kept for s in (sx, sy))
-        total += float(torch.nn.functional.cosine_similarity(left, right, dim=1, eps=1e-300).sum())
-    return total / n
+        found.append(torch.nn.functional.cosine_similarity(left, right, dim=1, eps=1e-300))
+    return torch.cat(found)
+
+
+def compare(sx: DirectionState, sy: DirectionState, of: str, **_: object) -> float:
+    """Mean over items."""
+    return float(agree(sx, sy, of).mean())
 
 
 def _relations(rows: torch.Tensor, start: int, joint: torch.Tensor, of: str) -> torch.Tensor:
@@ -81,6 +86,7 @@ MEASURE = Measure(
     prepare=prepare,
     compare=compare,
     permute=permute,
+    agree=agree,
     presets=(
         Preset("Hamilton 2016", {"of": "similarities"}, "cosine similarities, as in the source"),
         Preset("ReSi", {"of": "distances"}, "takes cosine distances instead, which stays near 1 for unrelated data"),
