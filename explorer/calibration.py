@@ -88,10 +88,29 @@ def calibrate(
     """
     chosen = get_measure(measure, "pairwise")
     resolved = chosen.resolve(params)
-    _check(permutations, alpha, aggregate)
     from explorer.api import prepare_states
 
     states_x, states_y, n = prepare_states(chosen, X_layers, Y_layers, resolved)
+    return calibrate_states(
+        chosen, resolved, states_x, states_y, n, permutations, alpha, aggregate, seed, groups, report
+    )
+
+
+def calibrate_states(
+    chosen: Measure,
+    resolved: dict[str, Any],
+    states_x: list[Any],
+    states_y: list[Any],
+    n: int,
+    permutations: int = 200,
+    alpha: float = 0.05,
+    aggregate: str = "max",
+    seed: int = 0,
+    groups: Any = None,
+    report: Callable[[float, str], None] | None = None,
+) -> Calibration:
+    """As :func:`calibrate`, of states that are already prepared (of given RDMs, for example)."""
+    _check(permutations, alpha, aggregate)
     matrix = chosen.matrix(states_x, states_y, **resolved)
     orders = _permutations(n, permutations, seed, groups)
     nulls = _null_matrices(chosen, states_x, states_y, orders, resolved, report)

@@ -146,5 +146,32 @@ def measures_() -> None:
         click.echo(f"{measure.id:20} {measure.kind:9} {measure.family:11} {measure.name} ({measure.year})  {options}")
 
 
+@main.command()
+@click.argument("measures", nargs=-1)
+@click.option("--packages", is_flag=True, help="Also list where public packages give other values, and why.")
+def verify(measures: tuple[str, ...], packages: bool) -> None:
+    """Recompute the measures on the reference cases; exit code 1 when a value is off."""
+    from explorer.verification import differences
+    from explorer.verification import verify as run
+
+    table = run(measures or None, report=_progress)
+    for row in table.iter_rows(named=True):
+        mark = "ok " if row["agrees"] else "OFF"
+        click.echo(
+            f"{mark} {row['measure']:22} {row['ours']:>14.9g} {row['reference']:>14.9g}  {row['case']}  {row['parameters']}"
+        )
+    if packages:
+        for row in differences(measures or None).iter_rows(named=True):
+            click.echo(
+                f"    {row['measure']:22} {row['package']}: {row['theirs']:.6g} for {row['right']:.6g} ({row['case']}): {row['why']}"
+            )
+    off = table.height - int(table["agrees"].sum())
+    click.echo(
+        f"{table.height - off} of {table.height} reference values agree, {table['measure'].n_unique()} measures."
+    )
+    if off:
+        sys.exit(1)
+
+
 if __name__ == "__main__":
     main()

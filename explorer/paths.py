@@ -19,6 +19,12 @@ def data_folder() -> Path:
     return bundle_root() / "data"
 
 
+def reference_folder() -> Path:
+    """Values that several public packages agree on (read only)."""
+    checkout = PACKAGE.parent / "tests" / "reference"
+    return checkout if checkout.is_dir() else PACKAGE / "_bundle" / "reference"
+
+
 def cache_folder() -> Path:
     """The user's cache: ``REPGEO_CACHE``, else ``$XDG_CACHE_HOME/repgeo``, else ``~/.cache/repgeo``."""
     explicit = os.environ.get("REPGEO_CACHE")

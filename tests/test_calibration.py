@@ -10,7 +10,7 @@ import pytest
 
 import explorer
 from explorer.errors import ExplorerError
-from tests.conftest import reference, supplement_inputs
+from explorer.verification.inputs import reference, supplement_inputs
 
 CASES = reference("similarity-supplement.json")["cases"]
 MEASURES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -10,7 +10,7 @@ import explorer
 from explorer.errors import ExplorerError
 from explorer.mapping import distance_change, retrieval, split
 from explorer.measures.registry import registry
-from tests.conftest import reference
+from explorer.verification.inputs import reference
 
 MAPS = [m.id for m in registry().values() if m.fit is not None]
 

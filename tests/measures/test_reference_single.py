@@ -3,56 +3,20 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pytest
 
 import explorer
-from tests.conftest import geometry_set, reference
+from explorer.verification.inputs import geometry_set, point_shape, polygon, reference
 
 CASES = reference("geometry-cases.json")
 geometry = lru_cache(maxsize=None)(geometry_set)
-
-DIMENSIONS: dict[str, tuple[str, dict[str, Any]]] = {
-    "twonn_fit_discard0.1_i/n": ("twonn", {}),
-    "twonn_mle": ("twonn", {"method": "likelihood"}),
-    "twonn_mle_unbiased": ("twonn", {"method": "unbiased"}),
-    "mle_k10_mackay_ghahramani": ("mle", {"k": 10}),
-    "mle_k20_mackay_ghahramani": ("mle", {}),
-    "participation_ratio": ("participation_ratio", {}),
-    "effective_rank_singular_values": ("effective_rank", {}),
-    "exp_entropy_of_variance": ("effective_rank", {"of": "covariance"}),
-}
 
 
 @pytest.mark.parametrize("name", list(CASES["id"]))
 def test_recipe_reproduces_the_points(name: str) -> None:
     assert geometry(name)[0, :3] == pytest.approx(CASES["id"][name]["x0"][:3], abs=1e-12)
-
-
-@pytest.mark.parametrize("key", DIMENSIONS)
-@pytest.mark.parametrize("name", list(CASES["id"]))
-def test_dimension_and_spectrum(name: str, key: str) -> None:
-    measure, params = DIMENSIONS[key]
-    if name == "ball_5_float32_dup50" and measure == "mle":
-        pytest.skip("equal items are merged here and left out there: see test_mle.py")
-    found = explorer.compute(measure, geometry(name), **params).value
-    assert found == pytest.approx(CASES["id"][name]["own"][key], rel=1e-8)
-
-
-@pytest.mark.parametrize("case", ["wide", "underdetermined"])
-def test_single_values_of_the_similarity_file(case: str) -> None:
-    x = reference("similarity.npz")[f"{case}_x"]
-    expected = reference("similarity.json")["cases"][case]["single_x"]
-    values = {
-        "participation_ratio_covariance": explorer.compute("participation_ratio", x).value,
-        "effective_rank_covariance_entropy": explorer.compute("effective_rank", x, of="covariance").value,
-        "mean_cosine_offdiagonal": explorer.compute("mean_cosine", x).value,
-        "uniformity_t2_unit_sphere": explorer.compute("uniformity", x).value,
-    }
-    for key, value in values.items():
-        assert value == pytest.approx(expected[key], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["sphere_2_in_10", "gauss_10_in_50", "swiss_roll"])
@@ -84,33 +48,11 @@ def test_uniformity_and_cosine_closed_forms() -> None:
     assert explorer.compute("mean_cosine", case["X"]).value == pytest.approx(case["closed_form"], rel=1e-12)
 
 
-def polygon(n: int, centre: float = 0.0) -> np.ndarray:
-    angle = 2 * np.pi * np.arange(n) / n
-    return np.stack([np.cos(angle) + centre, np.sin(angle)], axis=1)
-
-
-def shape(name: str) -> np.ndarray:
-    if name.startswith("regular_"):
-        return polygon(int(name.split("_")[1].removesuffix("gon")))
-    if name == "cross_polytope_6_vertices":
-        return np.concatenate([np.eye(3), -np.eye(3)])
-    if name == "simplex_5_vertices":
-        return np.eye(5)
-    if name.startswith("two_24gons"):
-        return np.concatenate([polygon(24), polygon(24, 5)])
-    if name.startswith("figure_eight"):
-        second = polygon(24, 2)
-        return np.concatenate([polygon(24), np.delete(second, 12, axis=0)])
-    i = np.arange(80) + 0.5
-    phi, theta = np.arccos(1 - 2 * i / 80), np.pi * (1 + 5**0.5) * i
-    return np.stack([np.cos(theta) * np.sin(phi), np.sin(theta) * np.sin(phi), np.cos(phi)], axis=1)
-
-
 @pytest.mark.parametrize("name", list(CASES["persistent_homology"]["cases"]))
 def test_persistent_homology(name: str) -> None:
     entry = CASES["persistent_homology"]["cases"][name]
     top = 2 if "H2" in entry else 1
-    found = explorer.compute("persistence", shape(name), max_dim=top)
+    found = explorer.compute("persistence", point_shape(name), max_dim=top)
     for degree in range(top + 1):
         expected = entry.get(f"H{degree}", {"n_finite": 0, "top": []})
         diagram = found.diagrams[degree]

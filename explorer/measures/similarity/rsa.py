@@ -67,17 +67,19 @@ def _whitened(x: torch.Tensor) -> torch.Tensor:
 
 
 def prepare(x: torch.Tensor, distance: str, comparison: str, **_: object) -> RDMState:
-    """Compute the RDM and bring its upper triangle into the form that the comparison needs, once."""
-    n = len(x)
-    square = rdm(x, distance)
+    """Compute the RDM and bring it into the form that the comparison needs, once."""
+    return state_of(rdm(x, distance), comparison, DIGITS[x.dtype])
+
+
+def state_of(square: torch.Tensor, comparison: str, digits: int) -> RDMState:
+    """The prepared form of an (n, n) RDM; ``digits`` are those that rank comparisons keep."""
+    n = len(square)
     if comparison == "whitened_cosine":
-        square = centred(centred(square).T).T
-        vector = square.flatten()
-        return RDMState(_unit(vector), n)
-    upper = torch.triu_indices(n, n, 1, device=x.device)
+        return RDMState(_unit(centred(centred(square).T).T.flatten()), n)
+    upper = torch.triu_indices(n, n, 1, device=square.device)
     vector = square[upper[0], upper[1]]
     if comparison in (*RANKED, *KENDALL):
-        vector = quantised(vector, DIGITS[x.dtype])
+        vector = quantised(vector, digits)
     if comparison in RANKED:
         vector = average_ranks(vector)
     if comparison in ("pearson", "spearman"):

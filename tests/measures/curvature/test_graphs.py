@@ -10,7 +10,7 @@ import pytest
 
 import explorer
 from explorer.errors import ExplorerError
-from tests.conftest import reference
+from explorer.verification.inputs import reference
 
 CASES = reference("geometry-cases.json")["ollivier_ricci"]["graphs"]
 

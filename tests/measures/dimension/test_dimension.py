@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import explorer
-from tests.conftest import ball, geometry_set
+from explorer.verification.inputs import ball, geometry_set
 
 
 def test_duplicates_are_merged_by_mle_and_counted() -> None:

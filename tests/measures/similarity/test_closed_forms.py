@@ -10,7 +10,7 @@ import explorer
 from explorer.errors import ExplorerError
 from explorer.measures.similarity import lcs_knn, stochastic_shape, triplet_agreement
 from explorer.neighbor_lists import prepare
-from tests.conftest import reference, supplement_inputs
+from explorer.verification.inputs import reference, supplement_inputs
 
 
 def tall() -> tuple[np.ndarray, np.ndarray]:

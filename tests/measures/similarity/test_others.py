@@ -9,7 +9,7 @@ import torch
 import explorer
 from explorer.errors import ExplorerError
 from explorer.measures.registry import registry
-from tests.conftest import reference
+from explorer.verification.inputs import reference
 
 RNG = np.random.default_rng(0)
 

@@ -1,208 +1,40 @@
-"""Every similarity value that several public implementations agree on; tolerances are those of the files."""
+"""Every value that several public implementations agree on, through the same cases as `repgeo verify`."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
 
 import explorer
-from tests.conftest import reference, supplement_inputs
+from explorer.measures.registry import registry
+from explorer.verification import Case, all_cases, differences
+from explorer.verification.inputs import reference
 
-TIGHT = {"rel": 1e-8, "abs": 1e-10}
-
-SHARED: dict[str, tuple[str, dict[str, Any]]] = {
-    "cka_linear_biased": ("cka", {"estimator": "biased"}),
-    "cka_linear_debiased": ("cka", {}),
-    "mutual_knn_cosine_k5": ("mutual_knn", {"k": 5}),
-    "mutual_knn_cosine_k10": ("mutual_knn", {"k": 10}),
-    "mutual_knn_euclidean_k10": ("mutual_knn", {"k": 10, "metric": "euclidean"}),
-    "procrustes_angular_radians": ("procrustes", {"form": "angular"}),
-    "procrustes_centered_normalized_distance": ("procrustes", {"form": "normalized"}),
-    "procrustes_size_and_shape_distance": ("procrustes", {"form": "size_and_shape"}),
-    "rsa_correlation_distance_spearman": ("rsa", {}),
-    "rsa_euclidean_distance_pearson": ("rsa", {"distance": "euclidean", "comparison": "pearson"}),
-    "rsa_euclidean_distance_spearman": ("rsa", {"distance": "euclidean"}),
-    "rsa_cosine_distance_spearman": ("rsa", {"distance": "cosine"}),
-    "rsa_euclidean_distance_kendall_tau_b": ("rsa", {"distance": "euclidean", "comparison": "kendall_b"}),
-    "cca_mean_correlation": ("cca", {}),
-    "jaccard_knn_cosine_k10": ("jaccard_knn", {"k": 10}),
-    "cknna_cosine_k10_debiased": ("cknna", {"k": 10}),
-    "cycle_knn_cosine_k5": ("cycle_knn", {"k": 5}),
-    "lcs_knn_cosine_k10_mean_length": ("lcs_knn", {"k": 10}),
-    "svcca_99pct_variance_mean_correlation": ("svcca", {}),
-    "distance_correlation": ("distance_correlation", {}),
-    "linear_regression_r2_predict_y_from_x": ("linear_predictivity", {"evaluation": "in_sample"}),
-    "linear_regression_r2_predict_x_from_y": (
-        "linear_predictivity",
-        {"evaluation": "in_sample", "direction": "y_to_x"},
-    ),
-    "hard_correlation_match_signed": ("permutation_match", {}),
-}
-
-COMPARATORS = {
-    "corr": "pearson",
-    "spearman": "spearman",
-    "kendall": "kendall_b",
-    "tau-a": "kendall_a",
-    "rho-a": "rho_a",
-    "cosine": "cosine",
-    "cosine_cov": "whitened_cosine",
-}
-DISTANCES = {"sqeuclid": "sqeuclidean", "euclid": "euclidean", "corrdist": "correlation", "cosdist": "cosine"}
-
-CASES: dict[str, tuple[str, dict[str, Any]]] = {
-    "cka_linear_biased": ("cka", {"estimator": "biased"}),
-    "cka_linear_unbiased": ("cka", {}),
-    "mutual_knn_k3_cosine": ("mutual_knn", {"k": 3}),
-    "mutual_knn_k3_euclidean": ("mutual_knn", {"k": 3, "metric": "euclidean"}),
-    "procrustes_angular": ("procrustes", {}),
-    "procrustes_normalized": ("procrustes", {"form": "normalized"}),
-    "procrustes_size_and_shape": ("procrustes", {"form": "size_and_shape"}),
-    "cca_mean": ("cca", {}),
-    "cca_mean_sq": ("cca", {"summary": "mean_squared"}),
-    "mutual_knn_k3_cosine_centered": ("mutual_knn", {"k": 3, "metric": "centred_cosine"}),
-    "cycle_knn_k3_cosine": ("cycle_knn", {"k": 3}),
-    "lcs_knn_k3_cosine": ("lcs_knn", {"k": 3}),
-    "cknna_k3_unbiased_unit": ("cknna", {"k": 3}),
-    "cknna_k3_biased_unit": ("cknna", {"k": 3, "estimator": "biased"}),
-    "jaccard_k3_cosine": ("jaccard_knn", {"k": 3}),
-    "rank_similarity_k3": ("rank_similarity", {"k": 3}),
-    "second_order_cosine_k3_similarities": ("second_order_cosine", {"k": 3}),
-    "second_order_cosine_k3": ("second_order_cosine", {"k": 3, "of": "distances"}),
-    "svcca_0.99": ("svcca", {}),
-    "pwcca_x_to_y": ("pwcca", {}),
-    "pwcca_y_to_x": ("pwcca", {"weights": "y"}),
-    "perm_angular_centered": ("procrustes", {"group": "permutation"}),
-    "hard_corr_match": ("permutation_match", {}),
-    "soft_matching_corr": ("soft_match", {}),
-    "linreg_r2_y_from_x": ("linear_predictivity", {"evaluation": "in_sample"}),
-    "linreg_r2_x_from_y": ("linear_predictivity", {"evaluation": "in_sample", "direction": "y_to_x"}),
-    "distance_correlation": ("distance_correlation", {}),
-    "nbs_centered": ("bures", {}),
-    "gulp_lambda0": ("gulp", {"lam": 0.0}),
-    "gulp_lambda0.1": ("gulp", {"lam": 0.1}),
-    "shape_alpha0_angular": ("shape_metric", {"alpha": 0.0}),
-    **{
-        f"rsa_{d}_{c}": ("rsa", {"distance": distance, "comparison": comparison})
-        for d, distance in DISTANCES.items()
-        for c, comparison in COMPARATORS.items()
-        if c != "cosine_cov" or d == "sqeuclid"
-    },
-}
-
-SUPPLEMENT: dict[str, tuple[str, dict[str, Any]]] = {
-    "cka_linear_biased": ("cka", {"estimator": "biased"}),
-    "cka_linear_debiased": ("cka", {}),
-    **{
-        f"cka_rbf_{share}_median_{estimator}": (
-            "cka",
-            {"kernel": "rbf", "bandwidth": float(share), "estimator": estimator},
-        )
-        for share in ("0.5", "1.0")
-        for estimator in ("biased", "debiased")
-    },
-    "mutual_knn_cosine_k5": ("mutual_knn", {"k": 5}),
-    "mutual_knn_euclidean_k5": ("mutual_knn", {"k": 5, "metric": "euclidean"}),
-    **{
-        f"rsa_{distance}_{name}": ("rsa", {"distance": distance, "comparison": comparison})
-        for distance in ("euclidean", "sqeuclidean", "cosine", "correlation")
-        for name, comparison in {
-            "pearson": "pearson",
-            "spearman": "spearman",
-            "cosine": "cosine",
-            "kendall_tau_b": "kendall_b",
-            "kendall_tau_a": "kendall_a",
-            "rho_a": "rho_a",
-        }.items()
-    },
-    "rsa_sqeuclidean_whitened_cosine": ("rsa", {"distance": "sqeuclidean", "comparison": "whitened_cosine"}),
-    "procrustes_angular": ("procrustes", {}),
-    "procrustes_normalized_distance": ("procrustes", {"form": "normalized"}),
-    "procrustes_size_and_shape": ("procrustes", {"form": "size_and_shape"}),
-    "cca_mean": ("cca", {}),
-    "cca_mean_squared": ("cca", {"summary": "mean_squared"}),
-    "jaccard_knn_cosine_k5": ("jaccard_knn", {"k": 5}),
-    "rank_similarity_cosine_k5": ("rank_similarity", {"k": 5}),
-    "second_order_cosine_k5_on_similarities": ("second_order_cosine", {"k": 5}),
-    "second_order_cosine_k5_on_distances_resi": ("second_order_cosine", {"k": 5, "of": "distances"}),
-    "cycle_knn_cosine_k5_A_of_B": ("cycle_knn", {"k": 5}),
-    "lcs_knn_cosine_k5_mean_length": ("lcs_knn", {"k": 5}),
-    "cknna_cosine_k5": ("cknna", {"k": 5}),
-    "trsa_euclidean_l0.0_u1.0_pearson": ("trsa", {"lower": 0.0, "upper": 1.0}),
-    "trsa_euclidean_l0.2_u0.8_pearson": ("trsa", {}),
-    "trsa_euclidean_l0.1_u0.4_pearson": ("trsa", {"lower": 0.1, "upper": 0.4}),
-    "procrustes_cosine": ("bures", {}),
-    "permutation_procrustes_centred_angular": ("procrustes", {"group": "permutation"}),
-    "shape_metric_alpha0.5_angular": ("shape_metric", {}),
-    "shape_metric_alpha0.0_angular": ("shape_metric", {"alpha": 0.0}),
-    "svcca_99": ("svcca", {}),
-    "pwcca_weights_from_X": ("pwcca", {}),
-    "pwcca_weights_from_Y": ("pwcca", {"weights": "y"}),
-    "linear_r2_predict_Y_from_X": ("linear_predictivity", {"evaluation": "in_sample"}),
-    "linear_r2_predict_X_from_Y": ("linear_predictivity", {"evaluation": "in_sample", "direction": "y_to_x"}),
-    "hard_correlation_match": ("permutation_match", {}),
-    "soft_matching_ot_mean_correlation": ("soft_match", {}),
-    "distance_correlation": ("distance_correlation", {}),
-    "gulp_squared_lambda0.01": ("gulp", {"lam": 0.01}),
-    "gulp_squared_lambda1.0": ("gulp", {"lam": 1.0}),
-    "relative_similarity_anchors_0to4_mean_cosine": ("relative_similarity", {"anchors": "first", "count": 5}),
-}
+CASES = all_cases()
 
 
-def shared_cases() -> list[Any]:
-    values = reference("similarity.json")["cases"]
-    return [pytest.param(case, key, id=f"{case}-{key}") for case in values for key in SHARED if key in values[case]]
+@pytest.mark.parametrize("case", CASES, ids=[f"{c.measure}-{c.source}-{c.name}" for c in CASES])
+def test_reference_value(case: Case) -> None:
+    found = explorer.compute(case.measure, **case.inputs(), **case.params).value
+    assert found == pytest.approx(case.expected, rel=case.tolerance, abs=case.tolerance)
 
 
-@pytest.mark.parametrize(("case", "key"), shared_cases())
-def test_shared_values(case: str, key: str) -> None:
-    arrays = reference("similarity.npz")
-    measure, params = SHARED[key]
-    found = explorer.compute(measure, arrays[f"{case}_x"], arrays[f"{case}_y"], **params)
-    # The stored CKNNA carries the 1e-6 that platonic-rep adds to an unscaled denominator of about 0.04.
-    tolerance = {"rel": 3e-5} if measure == "cknna" else TIGHT
-    assert found.value == pytest.approx(reference("similarity.json")["cases"][case][key], **tolerance)
+def test_every_measure_has_a_case_and_most_have_a_package() -> None:
+    assert {case.measure for case in CASES} == set(registry())
+    with_package = {case.measure for case in CASES if case.agrees}
+    assert len(with_package) > 25
 
 
-def hand_cases() -> list[Any]:
-    values = reference("similarity-cases.json")["cases"]
-    return [
-        pytest.param(case, key, id=f"{case}-{key}")
-        for case in values
-        for key in CASES
-        if isinstance(values[case]["measures"].get(key, {}).get("value"), float)
-    ]
+def test_tied_canonical_correlations_are_refused() -> None:
+    """The stored 1 of case B is right, but so would be any weights."""
+    entry = reference("similarity-cases.json")["cases"]["B_wide_independent"]
+    found = explorer.compute("pwcca", np.array(entry["X"]), np.array(entry["Y"]))
+    assert np.isnan(found.value) and "tie at 1" in found.notes[0]
 
 
-@pytest.mark.parametrize(("case", "key"), hand_cases())
-def test_hand_made_cases(case: str, key: str) -> None:
-    entry = reference("similarity-cases.json")["cases"][case]
-    measure, params = CASES[key]
-    found = explorer.compute(measure, np.array(entry["X"]), np.array(entry["Y"]), **params)
-    # Where rotated copies are compared the truth is 0 and peers keep the rounding of arccos(1) ~ 2e-8.
-    loose = 5e-7 if case.startswith("D_") and measure in ("procrustes", "shape_metric") else 1e-10
-    if measure == "pwcca" and case.startswith("B_"):
-        # All correlations tie at 1 there: the stored 1 is right, but so would be any weights; ours refuses.
-        assert np.isnan(found.value) and "tie at 1" in found.notes[0]
-        return
-    assert found.value == pytest.approx(entry["measures"][key]["value"], rel=1e-9, abs=loose)
-
-
-def supplement_cases() -> list[Any]:
-    values = reference("similarity-supplement.json")["cases"]
-    return [
-        pytest.param(case, key, id=f"{case}-{key}")
-        for case in ("tall", "wide", "ties", "independent")
-        for key in SUPPLEMENT
-        if key in values[case]
-    ]
-
-
-@pytest.mark.parametrize(("case", "key"), supplement_cases())
-def test_supplement_values(case: str, key: str) -> None:
-    x, y = supplement_inputs(case)
-    measure, params = SUPPLEMENT[key]
-    expected = reference("similarity-supplement.json")["cases"][case][key]["value"]
-    assert explorer.compute(measure, x, y, **params).value == pytest.approx(expected, rel=1e-6, abs=1e-9)
+def test_what_packages_get_wrong_is_really_different() -> None:
+    """A package that is listed as different differs from the right value, or fails."""
+    table = differences()
+    assert table.height > 30 and table["why"].str.len_chars().min() > 5
+    gap = (table["right"] - table["theirs"]).abs()
+    assert (gap.is_nan() | (gap > 1e-9)).all()
