@@ -130,7 +130,7 @@ def test_closed_form_null_against_all_720_permutations() -> None:
     sx, sy = (cka.prepare(v, **params) for v in (x, y))
     orders = torch.tensor(list(permutations(range(6))))
     sample = cka.null_sampler([sx], [sy], **params)
-        nulls = np.array([sample(order)[0, 0] for order in orders])
+    nulls = np.array([sample(order)[0, 0] for order in orders])
     assert nulls.mean() == pytest.approx(entry["cka_linear_null_mean"], abs=1e-12)
     mean, deviation = cka.null_moments(sx, sy, **params)
     assert mean == pytest.approx(nulls.mean(), abs=1e-12)
