@@ -126,7 +126,7 @@ def _neighbour_findings(x: torch.Tensor, k: int) -> list[Finding]:
     deviation = float(popularity.std(correction=0))
     skew = float(((popularity - popularity.mean()) ** 3).mean()) / deviation**3 if deviation > 0 else 0.0
     orphans = int((popularity == 0).sum())
-    level = GOOD if skew < 2 else LOOK if skew < 4 else BAD
+    level = GOOD if skew < 1.5 else LOOK if skew < 4 else BAD
     meaning = (
         "no item is everybody's neighbour"
         if level == GOOD

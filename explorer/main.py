@@ -20,6 +20,7 @@ def main(first: str = "workspace") -> None:
         models,
         profiles,
         topology,
+        trust,
         workspace,
     )
     from explorer.errors import ExplorerError
@@ -34,6 +35,7 @@ def main(first: str = "workspace") -> None:
         (topology.page, "Topology", "donut_large", "topology"),
         (curvature.page, "Curvature", "hub", "curvature"),
         (methods.page, "Methods", "menu_book", "methods"),
+        (trust.page, "Trust", "verified", "trust"),
     ]
     pages = {
         path: st.Page(page, title=title, icon=f":material/{icon}:", url_path=path, default=path == first)

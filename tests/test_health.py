@@ -9,7 +9,7 @@ from explorer.errors import ExplorerError
 from explorer.health import examine
 
 
-def clean(n: int = 300, d: int = 20) -> np.ndarray:
+def clean(n: int = 300, d: int = 8) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((n, d))
 
 
@@ -23,8 +23,8 @@ def test_clean_data_are_good() -> None:
 
 
 def test_few_items_for_the_features() -> None:
-    assert found(clean(40, 20))["items per feature"].level == "look"
-    assert found(clean(15, 20))["items per feature"].level == "bad"
+    assert found(clean(30, 8))["items per feature"].level == "look"
+    assert found(clean(7, 8))["items per feature"].level == "bad"
 
 
 def test_constant_features_are_counted() -> None:

@@ -175,6 +175,13 @@ def categories(dataset: Dataset) -> dict[str, pl.Series]:
     return found
 
 
+def codes(dataset: Dataset, name: str) -> list[int]:
+    """A metadata column that groups the items, as whole numbers in order of appearance."""
+    series = categories(dataset)[name].cast(pl.String).fill_null("(none)")
+    number = {value: i for i, value in enumerate(series.unique(maintain_order=True))}
+    return [number[value] for value in series]
+
+
 def choose_items(dataset: Dataset, key: str) -> list[int] | None:
     """Let people restrict a computation to a group of items or to the selection; None means all items."""
     groups = categories(dataset)

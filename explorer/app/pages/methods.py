@@ -10,6 +10,7 @@ from explorer.measures.registry import Measure, registry
 
 FAMILIES = {
     "similarity": "Similarity of two representations",
+    "alignment": "Maps from one representation to another, judged on held-out items",
     "dimension": "Intrinsic dimension",
     "spectrum": "Spectrum",
     "isotropy": "Isotropy",
@@ -25,7 +26,16 @@ for all its layers) and the statistic is the best cell (or the mean) of the laye
 - calibrated score = $\mathrm{clip}\big((s - \tau) / (s_{max} - \tau), 0, 1\big)$ (Groeger, Wen & Brbic 2026)
 - chance-corrected = $(s - \overline{\text{null}}) / (s_{max} - \overline{\text{null}})$, $z = (s - \overline{\text{null}}) / \mathrm{sd}(\text{null})$
 
-Items that are not exchangeable (frames of one video, captions of one picture) make this null too easy to beat.
+Every pairwise measure goes through this one interface. Chance is exact where its moments are known in closed form (CKA,
+neighbour measures, triplets), else from the permutations. Each cell has two p-values, against its own chance and against
+the best cell under chance; Benjamini & Hochberg (1995) over the former gives the false discovery rate $q$.
+
+Items that are not exchangeable (frames of one video, captions of one picture, members of one class) make this null too
+easy to beat: permute within groups instead.
+
+**Intervals.** Where a value is a mean over items (neighbour measures), the items' values are bootstrapped with the gallery
+kept. Elsewhere subsets of 63 % of the items are drawn without replacement and their spread is scaled to all items:
+resampled copies of an item would be its own neighbours and inflate the diagonal of every Gram matrix.
 """
 
 
@@ -67,4 +77,7 @@ def _describe(measure: Measure) -> None:
     for p in measure.parameters:
         allowed = ", ".join(p.choices) if p.choices else "" if p.minimum is None else f"{p.minimum:g} to {p.maximum:g}"
         st.markdown(f"- `{p.name}` = {p.default}: {p.help}{f' ({allowed})' if allowed else ''}")
+    for preset in measure.presets:
+        said = ", ".join(f"`{k}={v}`" for k, v in preset.params.items())
+        st.markdown(f"- as in *{preset.name}*: {said}. {preset.note[0].upper()}{preset.note[1:]}.")
     st.warning(measure.caveat, icon=":material/info:")
