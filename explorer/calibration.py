@@ -188,8 +188,9 @@ def _null_matrices(
 def _sampler(
     measure: Measure, states_x: list[Any], states_y: list[Any], params: dict[str, Any]
 ) -> Callable[[torch.Tensor], np.ndarray]:
-    if measure.null_sampler is not None:
-        return measure.null_sampler(states_x, states_y, **params)
+    sampler = measure.null_sampler(states_x, states_y, **params) if measure.null_sampler is not None else None
+    if sampler is not None:
+        return sampler
     permute = measure.permute
     assert permute is not None
     return lambda order: measure.matrix(states_x, [permute(state, order) for state in states_y], **params)

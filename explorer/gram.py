@@ -175,7 +175,7 @@ def null_sampler(
         return lambda order: alignment(states_x, [permute(s, order) for s in states_y], estimator)
     # Layers lie innermost, so that a gather moves whole groups of layers and each row sums in short float32 runs.
     left = torch.stack([s.rows(0, n) for s in states_x], dim=2).transpose(1, 2)
-    shuffled = _shuffler(torch.stack([s.rows(0, n) for s in states_y], dim=2).contiguous())
+    shuffled = shuffler(torch.stack([s.rows(0, n) for s in states_y], dim=2).contiguous())
 
     def sample(order: torch.Tensor) -> np.ndarray:
         inner = torch.bmm(left, shuffled(order)).double().sum(dim=0).cpu()
@@ -185,7 +185,7 @@ def null_sampler(
     return sample
 
 
-def _shuffler(grams: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
+def shuffler(grams: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
     """Put rows and columns of (n, n, layers) in another order; numpy gathers several times faster than torch on a CPU."""
     if grams.is_cuda:
         return lambda order: grams[order][:, order]

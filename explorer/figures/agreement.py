@@ -11,8 +11,15 @@ from explorer.figures.theme import PALETTE, base_layout, escape
 def agreement_histogram(items: np.ndarray, measure: str) -> go.Figure:
     """Histogram of the items' agreement with its mean marked."""
     known = items[np.isfinite(items)]
-    different = len(np.unique(known))
-    counts, edges = np.histogram(known, bins=min(30, max(different, 2)))
+    different = np.unique(known)
+    if 1 < len(different) <= 30:  # counts of neighbours: one bar a value
+        step = float(np.diff(different).min())
+        bins: int | np.ndarray = (
+            np.append(np.arange(different[0], different[-1] + step / 2, step), different[-1] + step) - step / 2
+        )
+    else:
+        bins = 30
+    counts, edges = np.histogram(known, bins=bins)
     figure = go.Figure(
         go.Bar(
             x=(edges[:-1] + edges[1:]) / 2, y=counts, width=np.diff(edges), marker={"color": PALETTE[0]},

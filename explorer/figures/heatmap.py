@@ -11,8 +11,8 @@ from explorer.figures.theme import DIVERGING, SEQUENTIAL, base_layout, escape
 
 SCALES = {
     "raw": "raw value",
-    "corrected": "chance-corrected: (value - chance) / (best - chance)",
-    "z": "standard deviations above chance",
+    "corrected": "chance-corrected",
+    "z": "z",
 }
 
 

@@ -38,17 +38,23 @@ def rdm_figure(
     for column, (matrix, top) in enumerate(zip(matrices, high), start=1):
         figure.add_heatmap(
             z=matrix, x=text, y=text, colorscale=SEQUENTIAL, zmin=0, zmax=top, row=1, col=column,
-            showscale=column == 1 and ranks, colorbar={"title": "rank", "thickness": 12, "x": -0.09, "len": 0.9},
+            showscale=column == 1 and ranks, colorbar={
+                "title": {"text": "rank of the dissimilarity", "side": "top"}, "orientation": "h", "thickness": 10,
+                "x": 0.31, "y": -0.02, "yanchor": "top", "len": 0.4,
+            },
             hovertemplate="%{y}<br>%{x}<br><b>%{z:.3f}</b><extra></extra>",
         )  # fmt: skip
     gap = second - first if ranks else second / (high[1] or 1) - first / (high[0] or 1)
     limit = float(np.abs(gap).max()) or 1.0
     figure.add_heatmap(
         z=gap, x=text, y=text, colorscale=DIVERGING, zmin=-limit, zmax=limit, row=1, col=3,
-        colorbar={"title": "second<br>- first", "thickness": 12, "len": 0.9},
+        colorbar={
+            "title": {"text": "second minus first", "side": "top"}, "orientation": "h", "thickness": 10,
+            "x": 0.845, "y": -0.02, "yanchor": "top", "len": 0.28,
+        },
         hovertemplate="%{y}<br>%{x}<br><b>%{z:.3f}</b><extra></extra>",
     )  # fmt: skip
-    base_layout(figure, height=480, margin={"l": 110 if bands else 60, "r": 10, "t": 40, "b": 20})
+    base_layout(figure, height=500, margin={"l": 110 if bands else 20, "r": 10, "t": 40, "b": 70})
     figure.update_xaxes(showticklabels=False, showgrid=False)
     figure.update_yaxes(showgrid=False, autorange="reversed", showticklabels=False)
     for _, start, _ in bands[1:]:

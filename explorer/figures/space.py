@@ -63,5 +63,6 @@ def model_tree(space: ModelSpace, names: Sequence[str]) -> go.Figure:
         tickmode="array", tickvals=ticks[::step], ticktext=[escape(names[i]) for i in leaves[::step]], showgrid=False,
         zeroline=False, tickfont={"size": 11},
     )  # fmt: skip
-    figure.update_xaxes(title="distance at which groups join", rangemode="tozero")
+    highest = float(space.linkage[:, 2].max()) or 1.0
+    figure.update_xaxes(title="distance at which groups join", range=[-0.02 * highest, 1.04 * highest])
     return figure

@@ -99,7 +99,7 @@ class Measure:
     ``prepare(X, **params) -> state`` once a representation and ``compare(state_x, state_y, **params)`` a pair;
     ``compare_matrix`` does all pairs of two lists at once where algebra makes that cheap,
     ``permute(state, order)`` reorders a state's items without preparing it again, and ``null_sampler``
-    gives a function from a permutation to the matrix under it where that is cheaper still. ``explain`` adds named details to one
+    gives a function from a permutation to the matrix under it where that is cheaper still (or None). ``explain`` adds named details to one
     pair; ``agree`` gives one number an item (n,), whose mean is the value where ``agree_is_mean``. Measures of family "alignment" also ``fit`` a map. Group measures give
     ``compute([X1, X2, ...], **params) -> Result``.
 
@@ -139,7 +139,7 @@ class Measure:
     compare: Callable[..., float] | None = None
     compare_matrix: Callable[..., np.ndarray] | None = None
     permute: Callable[..., Any] | None = None
-    null_sampler: Callable[..., Callable[[Any], np.ndarray]] | None = None
+    null_sampler: Callable[..., Callable[[Any], np.ndarray] | None] | None = None
     null_moments: Callable[..., tuple[float, float]] | None = None
     explain: Callable[..., Mapping[str, Any]] | None = None
     agree: Callable[..., Any] | None = None

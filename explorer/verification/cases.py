@@ -35,6 +35,8 @@ REASONS = {
     ("repsim (gretton)", "cka"): "the biased estimator",
     ("pytorch-cka 1.1.3", "cka"): "clips to [0, 1], which hides negative values",
     ("repsim", "pwcca"): "symmetrised over both sides",
+    ("repsim 0.1.5", "cca"): "the mean of SQUARED correlations under the plain name",
+    ("sim_metric", "cca"): "requires d < n",
 }
 SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
     "twonn_fit_discard0.1_i/n": ("twonn", {}),

@@ -41,7 +41,7 @@ def page() -> None:
     numbers = {name: st.column_config.NumberColumn(format="%.9g") for name in ("ours", "reference", "right", "theirs")}
     small = {name: st.column_config.NumberColumn(format="%.1e") for name in ("difference", "tolerance")}
     st.dataframe(
-        table.with_columns(pl.when("agrees").then(pl.lit("✓")).otherwise(pl.lit("✖ off")).alias("agrees")),
+        table.select(pl.when("agrees").then(pl.lit("✓")).otherwise(pl.lit("✖ off")).alias(" "), pl.exclude("agrees")),
         hide_index=True, column_config=numbers | small, height=420,
     )  # fmt: skip
     st.subheader("Where packages give other values, and why")

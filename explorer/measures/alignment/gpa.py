@@ -15,7 +15,7 @@ from explorer.mapping import SEED, SHARE, distance_change, retrieval, split
 from explorer.measures.registry import Measure, Result
 
 STEPS = 2000
-TOLERANCE = 1e-13
+TOLERANCE = 1e-11
 
 
 @dataclass(frozen=True)

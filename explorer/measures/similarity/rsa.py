@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
+from explorer.gram import STACK_ELEMENTS, shuffler
 from explorer.linalg import Undefined, centred
 from explorer.measures.registry import Measure, Parameter, Preset
 from explorer.neighbors import pairwise_distances
@@ -86,6 +87,9 @@ def state_of(square: torch.Tensor, comparison: str, digits: int) -> RDMState:
         vector = _unit(vector - vector.mean())
     elif comparison == "cosine":
         vector = _unit(vector)
+    elif comparison == "rho_a":
+        m = len(vector)
+        vector = (vector - (m + 1) / 2) * (12 / (m**3 - m)) ** 0.5
     return RDMState(vector, n)
 
 
@@ -113,10 +117,6 @@ def compare(sx: RDMState, sy: RDMState, comparison: str, **_: object) -> float:
     """One pair of RDMs."""
     if comparison in KENDALL:
         return _kendall(sx.vector, sy.vector, comparison)
-    if comparison == "rho_a":
-        m = len(sx.vector)
-        middle = (m + 1) / 2
-        return float(12 * ((sx.vector - middle) @ (sy.vector - middle)) / (m**3 - m))
     return float((sx.vector @ sy.vector).clamp(-1, 1))
 
 
@@ -124,7 +124,7 @@ def compare_matrix(
     states_x: Sequence[RDMState], states_y: Sequence[RDMState], comparison: str, **params: object
 ) -> np.ndarray:
     """All pairs: one matrix product where the comparison is an inner product of prepared vectors."""
-    if comparison in (*KENDALL, "rho_a"):
+    if comparison in KENDALL:
         return np.array([[compare(sx, sy, comparison) for sy in states_y] for sx in states_x])
     left = torch.stack([s.vector for s in states_x])
     right = torch.stack([s.vector for s in states_y])
@@ -158,6 +158,20 @@ def permute(state: RDMState, order: torch.Tensor) -> RDMState:
     first, second = order[upper[0]], order[upper[1]]
     low, high = torch.minimum(first, second), torch.maximum(first, second)
     return RDMState(state.vector[low * (2 * n - low - 1) // 2 + high - low - 1], n)
+
+
+def null_sampler(
+    states_x: Sequence[RDMState], states_y: Sequence[RDMState], comparison: str, **_: object
+) -> Callable[[torch.Tensor], np.ndarray] | None:
+    """From a permutation of Y's items to the matrix under it, where comparing is an inner product and all RDMs fit."""
+    n = states_x[0].n
+    if comparison in KENDALL or (len(states_x) + 3 * len(states_y)) * n * n > STACK_ELEMENTS // 2:
+        return None
+    left = torch.stack([as_square(s) for s in states_x], dim=2).transpose(1, 2)
+    shuffled = shuffler(torch.stack([as_square(s) for s in states_y], dim=2).contiguous())
+    # A square holds every pair twice, except where it was prepared as a whole.
+    share = 1.0 if comparison == "whitened_cosine" else 0.5
+    return lambda order: (share * torch.bmm(left, shuffled(order)).sum(dim=0)).clamp(-1, 1).cpu().numpy()
 
 
 def agree(sx: RDMState, sy: RDMState, comparison: str, **_: object) -> torch.Tensor:
@@ -217,6 +231,7 @@ MEASURE = Measure(
     compare=compare,
     compare_matrix=compare_matrix,
     permute=permute,
+    null_sampler=null_sampler,
     agree=agree,
     agree_is_mean=False,
     presets=(

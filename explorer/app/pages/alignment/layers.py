@@ -119,7 +119,15 @@ def _matrix(pair: Pair, found: dict[str, Any], measure: Measure, params: dict, n
     scales = list(SCALES) if null else ["raw"]
     left, right = st.columns([3, 2])
     scale = (
-        left.segmented_control("Show", scales, default=scales[0], format_func=lambda s: SCALES[s], key="scale")
+        left.segmented_control(
+            "Show",
+            scales,
+            default=scales[0],
+            format_func=lambda s: SCALES[s],
+            key="scale",
+            **state.BOUND,
+            help="chance-corrected: (value - chance) / (best - chance); z: standard deviations from chance towards agreement.",
+        )
         or scales[0]
     )
     mark = "cell_p"

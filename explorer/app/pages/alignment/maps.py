@@ -21,6 +21,8 @@ from explorer.measures.registry import get_measure
 UNIVERSES = {"gpa": "rotations only (GPA)", "gcpa": "rotations, then one shared correction (GCPA)"}
 TABLES = {"mrr": "mean reciprocal rank", "top1": "found first", "top5": "among the first five"}
 MOST_VIEWS = 4
+# From the strictest map to the freest.
+ORDER = ("orthogonal_map", "lambda_orthogonal", "relative_map", "cca_map", "ridge_map", "affine_map")
 HELP = {
     "first": "Share of held-out items whose own partner is the nearest, from X to Y and back.",
     "five": "Share whose partner is among the five nearest.",
@@ -58,7 +60,9 @@ def _pair_table(dataset: Dataset, frame: pl.DataFrame, identities: list[str], sh
     )
     if found is None:
         return
-    rows = [_readable(row) for row in found]
+    rows = [
+        _readable(row) for row in sorted(found, key=lambda row: ORDER.index(row["id"]) if row["id"] in ORDER else 99)
+    ]
     columns = {
         name: st.column_config.NumberColumn(format="%.3f", help=_help(name)) for name in rows[0] if name != "map"
     }
