@@ -85,8 +85,10 @@ def test_two_processes_give_what_one_gives(tmp_path: Path) -> None:
 
 
 def test_an_unknown_measure() -> None:
-    with pytest.raises(ExplorerError, match="no measure 'nope'; there are cca, cka"):
+    with pytest.raises(ExplorerError, match="no measure 'nope'; there are affine_map, bures, cca"):
         sweep(three(), ["nope"])
+    with pytest.raises(ExplorerError, match=r"no measure 'mutualknn'; did you mean mutual_knn"):
+        sweep(three(), ["mutualknn"])
 
 
 def test_arrays_beside_the_table(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any
 
@@ -216,7 +217,9 @@ def get_measure(identity: str, kind: str | None = None) -> Measure:
     """Return a measure by id, or say which ones there are."""
     known = registry()
     if identity not in known:
-        raise ExplorerError(f"There is no measure '{identity}'; there are {', '.join(known)}.")
+        meant = get_close_matches(str(identity).lower(), list(known), n=3)
+        offer = f"did you mean {' or '.join(meant)}?" if meant else f"there are {', '.join(sorted(known))}."
+        raise ExplorerError(f"There is no measure '{identity}'; {offer}")
     measure = known[identity]
     if kind is not None and measure.kind != kind:
         raise ExplorerError(f"{identity} is a {measure.kind} measure; a {kind} measure is needed here.")

@@ -15,7 +15,7 @@ from explorer.app import blobs
 from explorer.app.components.linked_view import Colour, View, as_bits, from_bits, pack
 from explorer.datasets import load_bundled
 
-PAGES = ["workspace", "models", "geometry", "alignment", "profiles", "topology", "curvature", "methods"]
+PAGES = ["workspace", "models", "geometry", "alignment", "profiles", "topology", "curvature", "methods", "trust"]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,9 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def open_page(name: str, **query: str) -> AppTest:
-    at = AppTest.from_string(f"from explorer.main import main\nmain({name!r})", default_timeout=60)
+    # Worker processes import the script that is running when they start: the guard keeps them from showing a page.
+    script = f"if __name__ == '__main__':\n    from explorer.main import main\n    main({name!r})"
+    at = AppTest.from_string(script, default_timeout=60)
     for key, value in query.items():
         at.query_params[key] = value
     return at.run()
@@ -235,3 +237,84 @@ def test_blobs_are_bounded_and_keyed_by_content(monkeypatch: pytest.MonkeyPatch)
     assert blobs.put(b"a" * 600) == first
     second = blobs.put(b"b" * 600)
     assert blobs.get(first) is None and blobs.get(second) == b"b" * 600
+
+
+SECTIONS = ["Layers", "All models", "Items", "Maps", "Model space", "RDMs"]
+
+
+@pytest.mark.parametrize("section", SECTIONS[1:])
+def test_alignment_sections_on_one_model_without_groups(section: str) -> None:
+    """The smallest set: one model, 48 items, no categories."""
+    at = wait(open_page("alignment", dataset="rotated-car", section=section))
+    assert not at.error and not at.exception
+    assert f"'section': '{section}'" in str(dict(at.query_params)) or at.query_params["section"] == [section]
+
+
+def test_items_that_disagree_are_selected_for_every_page() -> None:
+    at = wait(open_page("alignment", dataset="rotated-car", section="Items"))
+    assert "value = 0." in texts(at)
+    next(b for b in at.button if b.label == "Select the 20 that disagree most").click().run()
+    (chosen,) = at.session_state["selection"].values()
+    assert len(chosen) == 20
+    assert "20 selected items agree by" in texts(at)
+    told = texts(at).split("20 selected items agree by **")[1]
+    inside, outside = float(told.split("**")[0]), float(told.split("the others ")[1].split()[0].rstrip("."))
+    assert inside < outside
+
+
+def test_maps_are_judged_and_a_universe_is_built() -> None:
+    at = wait(open_page("alignment", dataset="rotated-car", section="Maps"))
+    table = at.dataframe[0].value
+    assert len(table) == 6 and table["map"].iloc[0] == "Orthogonal map"
+    # Layers of different widths: an orthogonal map leaves directions out, and still changes distances least.
+    assert table["distance change"].iloc[0] < table["distance change"].iloc[1] and (table["MRR →"] > 0.1).all()
+    assert "with the correction" in texts(at)
+
+
+def test_rdms_and_a_given_one() -> None:
+    at = wait(open_page("alignment", dataset="words", section="RDMs", rdm_distance="cosine"))
+    heat, curve = figures(at)
+    assert [t["type"] for t in heat["data"]] == ["heatmap"] * 3
+    assert "more than chance (p = 0.005)" in texts(at)
+    assert len(curve["data"]) == len({t["name"] for t in curve["data"]})
+
+
+def test_a_convention_sets_the_parameters_and_says_so() -> None:
+    at = wait(
+        open_page(
+            "alignment", dataset="rotated-car", measure="cka", cka_convention="Kornblith 2019", rows="effnet-lite0"
+        )
+    )
+    assert "estimator = biased" in texts(at)
+    assert "far above 0 when d > n" in texts(at)
+
+
+def test_chance_within_groups_is_said() -> None:
+    at = wait(open_page("alignment", dataset="words", measure="mutual_knn", rows="minilm-l6", columns="smollm2"))
+    at.selectbox(key="within").set_value("category").run()
+    at = wait(at)
+    assert "permuted within = category" in texts(at)
+    at.toggle(key="interval_on").set_value(True).run()
+    at = wait(at)
+    metric = next(m for m in at.metric if "interval" in m.label)
+    low, high = (float(v) for v in metric.value.split("[")[1].rstrip("]").split(","))
+    assert low < float(metric.value.split()[0]) < high
+
+
+def test_health_names_what_is_grave() -> None:
+    at = wait(open_page("alignment", dataset="words", measure="mutual_knn", rows="smollm2", columns="smollm2"))
+    at.toggle(key="health_on").set_value(True).run()
+    at = wait(at)
+    assert "✖ **variance in one feature**" in texts(at)
+
+
+def test_trust_recomputes_everything() -> None:
+    from explorer.measures.registry import registry
+
+    at = wait(open_page("trust"))
+    agree, of = (int(v) for v in at.metric[0].value.split(" of "))
+    assert agree == of > 600
+    assert at.metric[1].value == f"{len(registry())} of {len(registry())}"
+    at.selectbox(key="trust_measure").set_value("svcca").run()
+    assert set(at.dataframe[0].value["measure"]) == {"svcca"}
+    assert "ReSi" in set(at.dataframe[1].value["package"])

@@ -90,7 +90,7 @@ def _readable(row: dict[str, Any]) -> dict[str, Any]:
         "MRR →": row["mrr_there"],
         "MRR ←": row["mrr_back"],
         "R2": row["r2"],
-        "distances": row["distance_change"],
+        "distance change": row["distance_change"],
     }
 
 
@@ -119,11 +119,8 @@ def _universe(dataset: Dataset, frame: pl.DataFrame, models: list[str], share: f
     which = st.segmented_control(
         "Any-to-any retrieval", list(TABLES), default="mrr", format_func=lambda t: TABLES[t], key="universe_table"
     ) or "mrr"  # fmt: skip
-    left, right = st.columns([2, 3])
-    with left:
-        _retrieval_table(found, chosen, which)
-    with right:
-        _universe_views(dataset, found, chosen)
+    _retrieval_table(found, chosen, which)
+    _universe_views(dataset, found, chosen)
 
 
 def _retrieval_table(found: dict[str, Any], chosen: list[str], which: str) -> None:
@@ -138,7 +135,9 @@ def _retrieval_table(found: dict[str, Any], chosen: list[str], which: str) -> No
     ]
     short = [name if len(name) < 26 else name[:24] + "…" for name in chosen]
     figure = layer_heatmap(table, short, short, row_title="from", column_title="to", measure=TABLES[which], hover=hover)
-    figure.update_layout(margin={"l": 190, "b": 150}, height=470)
+    figure.update_traces(texttemplate="%{z:.3f}", selector={"type": "heatmap"})
+    figure.update_layout(margin={"l": 190, "b": 60}, height=130 + 42 * len(chosen))
+    figure.update_xaxes(tickangle=0 if len(chosen) < 6 else -30)
     click = clickable_figure(figure, key="universe-heatmap", name="any-to-any")
     plain = found.get("gpa_mrr")
     off = ~np.eye(len(chosen), dtype=bool)
