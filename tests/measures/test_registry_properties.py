@@ -145,7 +145,15 @@ def test_other_layouts_and_precisions(measure: Measure, kind: str) -> None:
         "read_only": lambda v: np.frombuffer(v.tobytes()).reshape(v.shape),
     }
     given = evaluate(measure, makers[kind](x), makers[kind](y))
-    assert given == pytest.approx(expected, rel=2e-4, abs=2e-4)
+    assert given == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("measure", PAIRWISE, ids=by_id)
+@pytest.mark.parametrize(("offset", "dtype"), [(1000.0, np.float32), (30.0, np.float16)])
+def test_a_large_common_offset_loses_no_digits(measure: Measure, offset: float, dtype: type) -> None:
+    x, y = ((v + offset).astype(dtype) for v in data(3))
+    expected = evaluate(measure, x.astype(float), y.astype(float))
+    assert evaluate(measure, x, y) == pytest.approx(expected, rel=1e-4, abs=1e-4)
 
 
 def spoiled(value: float) -> np.ndarray:
