@@ -78,9 +78,10 @@ def _as_tensor(values: Any, name: str) -> torch.Tensor:
 
 
 def _refuse_non_finite(tensor: torch.Tensor, name: str) -> None:
-    finite = torch.isfinite(tensor)
-    if bool(finite.all()):
+    # NaN and infinity both show in the extremes, which are read several times faster than a mask is made.
+    if all(bool(torch.isfinite(extreme)) for extreme in torch.aminmax(tensor)):
         return
+    finite = torch.isfinite(tensor)
     item, feature = (int(v) for v in torch.nonzero(~finite)[0])
     value = float(tensor[item, feature])
     count = int((~finite).any(dim=1).sum())

@@ -16,7 +16,8 @@ from explorer.linalg import Undefined
 from explorer.neighbors import CHUNK_ELEMENTS
 
 STACK_ELEMENTS = 2 * 10**8
-BLOCK = 1 << 16
+BLOCK = 1 << 14
+ITEMS = 1 << 12
 LEAST_DEBIASED = 4
 
 
@@ -25,35 +26,54 @@ class GramState:
     """What one representation contributes to every pair.
 
     ``features`` are centred (n, d), or None for a kernel that is only known as ``gram`` (n, n), doubly centred.
-    ``diagonal`` is the diagonal of the centred Gram matrix in float64, ``own`` its inner product with itself.
     """
 
     features: torch.Tensor | None
     gram: torch.Tensor | None
-    diagonal: torch.Tensor
-    own: float = 0.0
+    known_diagonal: torch.Tensor | None = None
+    known_own: float | None = None
+
+    @property
+    def values(self) -> torch.Tensor:
+        """Whichever is held; one row an item."""
+        held = self.features if self.features is not None else self.gram
+        assert held is not None
+        return held
 
     @property
     def n(self) -> int:
-        return len(self.diagonal)
+        return len(self.values)
+
+    @property
+    def diagonal(self) -> torch.Tensor:
+        """The diagonal of the centred Gram matrix, (n,) float64; only debiased values and closed forms need it."""
+        if self.known_diagonal is None:
+            if self.features is not None:
+                self.known_diagonal = self.features.square().sum(dim=1, dtype=torch.float64)
+            else:
+                self.known_diagonal = self.values.diagonal().double()
+        return self.known_diagonal
+
+    @property
+    def own(self) -> float:
+        """The inner product of the centred Gram matrix with itself."""
+        if self.known_own is None:
+            self.known_own = float(inner_products([self], [self])[0, 0])
+        return self.known_own
 
     def rows(self, start: int, stop: int) -> torch.Tensor:
         """Rows of the centred Gram matrix."""
-        if self.gram is not None:
-            return self.gram[start:stop]
-        assert self.features is not None
+        if self.features is None:
+            return self.values[start:stop]
         return self.features[start:stop] @ self.features.T
 
-
-def gram_state(features: torch.Tensor | None, gram: torch.Tensor | None) -> GramState:
-    """Take the diagonal and the norm once, from centred features or from a doubly centred Gram matrix."""
-    if features is not None:
-        state = GramState(features, None, features.double().square().sum(dim=1))
-    else:
-        assert gram is not None
-        state = GramState(None, gram, gram.diagonal().double())
-    state.own = float(inner_products([state], [state])[0, 0])
-    return state
+    def tile(self, rows: slice, columns: slice, out: torch.Tensor) -> None:
+        """Write some rows and columns of the centred Gram matrix into a flat piece of memory."""
+        shape = (rows.stop - rows.start, columns.stop - columns.start)
+        if self.features is None:
+            out.view(shape).copy_(self.values[rows, columns])
+        else:
+            torch.matmul(self.features[rows], self.features[columns].T, out=out.view(shape))
 
 
 def require_items(n: int, estimator: str, name: str) -> None:
@@ -68,38 +88,65 @@ def require_items(n: int, estimator: str, name: str) -> None:
 def inner_products(states_x: Sequence[GramState], states_y: Sequence[GramState]) -> torch.Tensor:
     """Inner products of all pairs of centred Gram matrices, summed in float64."""
     if _features_are_cheaper(states_x, states_y):
-        return torch.tensor([[_feature_inner(sx, sy) for sy in states_y] for sx in states_x], dtype=torch.float64)
-    n = states_x[0].n
-    same = len(states_x) == len(states_y) and all(a is b for a, b in zip(states_x, states_y))
-    rows = max(1, min(n, CHUNK_ELEMENTS // (n * (len(states_x) + len(states_y)))))
-    total = torch.zeros(len(states_x), len(states_y), dtype=torch.float64, device=states_x[0].diagonal.device)
+        return _feature_products(states_x, states_y)
+    same = _same(states_x, states_y)
+    states = list(states_x) if same else [*states_x, *states_y]
+    n = states[0].n
+    # Gram matrices are symmetric, so only tiles on and right of the diagonal are formed; the latter count twice.
+    rows = max(1, min(CHUNK_ELEMENTS // (n * len(states)), max(64, n // 8), n))
+    values = states[0].values
+    buffer = torch.empty(len(states), rows * n, dtype=values.dtype, device=values.device)
+    total = torch.zeros(len(states_x), len(states_y), dtype=torch.float64, device=values.device)
     for start in range(0, n, rows):
-        left = torch.stack([s.rows(start, start + rows).flatten() for s in states_x])
-        right = left if same else torch.stack([s.rows(start, start + rows).flatten() for s in states_y])
-        total += _blocked_product(left, right)
+        stop = min(start + rows, n)
+        for columns, weight in ((slice(start, stop), 1), (slice(stop, n), 2)):
+            size = (stop - start) * (columns.stop - columns.start)
+            if size:
+                for state, out in zip(states, buffer):
+                    state.tile(slice(start, stop), columns, out[:size])
+                left, right = buffer[: len(states_x), :size], buffer[-len(states_y) :, :size]
+                total += weight * _blocked_product(left, right)
     return total.cpu()
+
+
+def _same(states_x: Sequence[GramState], states_y: Sequence[GramState]) -> bool:
+    return len(states_x) == len(states_y) and all(a is b for a, b in zip(states_x, states_y))
 
 
 def _features_are_cheaper(states_x: Sequence[GramState], states_y: Sequence[GramState]) -> bool:
     if any(s.features is None for s in (*states_x, *states_y)):
         return False
-    n = states_x[0].n
-    widths_x = [s.features.shape[1] for s in states_x if s.features is not None]
-    widths_y = [s.features.shape[1] for s in states_y if s.features is not None]
-    gram_side = n * n * (sum(widths_x) + sum(widths_y) + len(widths_x) * len(widths_y))
-    return n * sum(widths_x) * sum(widths_y) < gram_side
+    n, share = states_x[0].n, 0.5 if _same(states_x, states_y) else 1.0
+    width_x, width_y = (sum(s.values.shape[1] for s in states) for states in (states_x, states_y))
+    gram_side = n * n * (share * (width_x + width_y) + share * len(states_x) * len(states_y)) / 2
+    return share * n * width_x * width_y < gram_side
+
+
+def _feature_products(states_x: Sequence[GramState], states_y: Sequence[GramState]) -> torch.Tensor:
+    total = torch.zeros(len(states_x), len(states_y), dtype=torch.float64)
+    same = _same(states_x, states_y)
+    for i, sx in enumerate(states_x):
+        for j in range(i if same else 0, len(states_y)):
+            total[i, j] = _feature_inner(sx, states_y[j])
+            if same:
+                total[j, i] = total[i, j]
+    return total
 
 
 def _feature_inner(sx: GramState, sy: GramState) -> float:
-    assert sx.features is not None and sy.features is not None
-    return float((sx.features.T @ sy.features).double().square().sum())
+    parts = zip(sx.values.split(ITEMS), sy.values.split(ITEMS))
+    product = sum((x.T @ y).double() for x, y in parts)
+    assert isinstance(product, torch.Tensor)
+    return float(product.square().sum())
 
 
 def _blocked_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     """left @ right.T with short float32 sums added up in float64: long ones lose the third digit."""
-    total = torch.zeros(len(left), len(right), dtype=torch.float64, device=left.device)
-    for start in range(0, left.shape[1], BLOCK):
-        total += (left[:, start : start + BLOCK] @ right[:, start : start + BLOCK].T).double()
+    whole = left.shape[1] // BLOCK * BLOCK
+    total = (left[:, whole:] @ right[:, whole:].T).double()
+    if whole:
+        a, b = (side[:, :whole].unflatten(1, (-1, BLOCK)).transpose(0, 1) for side in (left, right))
+        total += torch.bmm(a, b.transpose(1, 2)).double().sum(dim=0)
     return total
 
 
@@ -131,7 +178,19 @@ def _unbiased_self(own: torch.Tensor, diagonal: torch.Tensor, n: int) -> torch.T
 
 
 def alignment(states_x: Sequence[GramState], states_y: Sequence[GramState], estimator: str) -> np.ndarray:
-    """All pairs from one pass over row tiles of the Gram matrices (or from features where that is cheaper)."""
+    """All pairs from one pass over tiles of the Gram matrices (or from features where that is cheaper).
+
+    Self terms that are not known yet come out of the same pass.
+    """
+    states = list({id(s): s for s in (*states_x, *states_y)}.values())
+    unknown = any(s.known_own is None for s in states)
+    if unknown and not (len(states) > 1 and _features_are_cheaper(states_x, states_y)):
+        inner = inner_products(states, states)
+        for state, value in zip(states, inner.diagonal().tolist()):
+            state.known_own = value
+        place = {id(s): i for i, s in enumerate(states)}
+        inner = inner[[place[id(s)] for s in states_x]][:, [place[id(s)] for s in states_y]]
+        return ratio(inner, states_x, states_y, estimator)
     return ratio(inner_products(states_x, states_y), states_x, states_y, estimator)
 
 
@@ -146,7 +205,8 @@ def permute(state: GramState, order: torch.Tensor) -> GramState:
     """Reorder the items; norms do not change."""
     features = None if state.features is None else state.features[order]
     gram = None if state.gram is None else state.gram[order][:, order]
-    return GramState(features, gram, state.diagonal[order], state.own)
+    diagonal = None if state.known_diagonal is None else state.known_diagonal[order]
+    return GramState(features, gram, diagonal, state.own)
 
 
 def contributions(sx: GramState, sy: GramState, estimator: str) -> torch.Tensor:
@@ -201,14 +261,16 @@ def shuffler(grams: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
 
 
 def null_moments(sx: GramState, sy: GramState, estimator: str) -> tuple[float, float]:
-    """Mean and standard deviation of biased CKA over all row permutations, in closed form.
+    """Mean and standard deviation over all permutations of the items, in closed form.
 
-    Under the debiased estimator the mean of the numerator is exactly zero; its deviation is left to permutations.
-    Josse, Pages & Husson (2008), "Testing the significance of the RV coefficient".
+    Biased: Josse, Pages & Husson (2008), "Testing the significance of the RV coefficient". Debiased: U-centred
+    matrices fill a space of n (n - 3) / 2 dimensions that permutations do not split, so chance has mean zero and
+    variance one over that number, whatever the data; compare Székely & Rizzo (2013), "The distance correlation
+    t-test of independence in high dimension".
     """
-    if estimator != "biased":
-        return 0.0, float("nan")
     n = sx.n
+    if estimator != "biased":
+        return 0.0, float(np.sqrt(2 / (n * (n - 3))))
     (b_x, t_x), (b_y, t_y) = _moment_terms(sx), _moment_terms(sy)
     mean = np.sqrt(b_x * b_y) / (n - 1)
     variance = 2 * (n - 1 - b_x) * (n - 1 - b_y) / ((n + 1) * (n - 1) ** 2 * (n - 2))

@@ -12,25 +12,34 @@ class Undefined(ExplorerError):
 
 
 def centred(x: torch.Tensor) -> torch.Tensor:
-    """Subtract the mean of each feature; the mean is taken in float64, so that a large offset cancels."""
-    mean = x.mean(dim=0, keepdim=True, dtype=torch.float64)
-    return (x.double() - mean).to(x.dtype)
+    """Subtract the mean of each feature, twice: the second mean takes what rounding left of a large offset."""
+    mean = x.mean(dim=0, keepdim=True)
+    if not bool(torch.isfinite(mean).all()):  # the sum overflowed, not the mean
+        mean = x.mean(dim=0, keepdim=True, dtype=torch.float64).to(x.dtype)
+    rest = x - mean
+    return rest.sub_(rest.mean(dim=0, keepdim=True))
+
+
+def largest(x: torch.Tensor) -> float:
+    """The largest absolute value."""
+    least, most = torch.aminmax(x)
+    return max(-float(least), float(most))
 
 
 def scaled(x: torch.Tensor) -> torch.Tensor:
     """Divide by the largest absolute value, so that squares neither overflow nor vanish in float32."""
-    largest = x.abs().max()
-    return x / largest if float(largest) > 0 else x
+    size = largest(x)
+    return x / size if size > 0 else x
 
 
 def centred_and_scaled(x: torch.Tensor) -> torch.Tensor:
     """Centre, then scale; refuse a representation in which nothing varies."""
     result = centred(x)
-    spread = float(result.abs().max())
+    spread = largest(result)
     # What remains of a constant after centring is rounding noise of the size of the data.
-    if spread <= 8 * torch.finfo(x.dtype).eps * float(x.abs().max()):
+    if spread <= 8 * torch.finfo(x.dtype).eps * largest(x):
         raise Undefined("all items are equal: nothing varies, so the measure has no value")
-    return result / spread
+    return result.div_(spread)
 
 
 def covariance_spectrum(x: torch.Tensor) -> torch.Tensor:

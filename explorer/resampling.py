@@ -188,5 +188,5 @@ def _at_size(
         values.append(measure.compare(sx, sy, **params))
         shuffled = measure.permute(sy, torch.from_numpy(rng.permutation(size)).to(x.device))
         chances.append(measure.compare(sx, shuffled, **params))
-    exact = measure.null_moments(sx, sy, **params)[0] if measure.null_moments is not None else float(np.mean(chances))
-    return np.array(values), exact
+    exact = measure.null_moments(sx, sy, **params)[0] if measure.null_moments is not None else float("nan")
+    return np.array(values), exact if np.isfinite(exact) else float(np.mean(chances))

@@ -18,8 +18,8 @@ def prepare(x: torch.Tensor, kernel: str, bandwidth: float, estimator: str = "bi
     """Centre once; an RBF kernel is held as its doubly centred Gram matrix."""
     gram.require_items(len(x), estimator, "CKA")
     if kernel == "linear":
-        return gram.gram_state(centred_and_scaled(x), None)
-    return gram.gram_state(None, _rbf_gram(x, bandwidth))
+        return GramState(centred_and_scaled(x), None)
+    return GramState(None, _rbf_gram(x, bandwidth))
 
 
 def _rbf_gram(x: torch.Tensor, bandwidth: float) -> torch.Tensor:

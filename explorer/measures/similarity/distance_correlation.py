@@ -18,7 +18,7 @@ def prepare(x: torch.Tensor, estimator: str) -> GramState:
     """Centre the distances once; their negative is a centred Gram matrix (Sejdinovic et al. 2013)."""
     gram.require_items(len(x), estimator, "distance correlation")
     distances = pairwise_distances(centred_and_scaled(x))
-    return gram.gram_state(None, -centred(centred(distances).T).T.contiguous())
+    return GramState(None, -centred(centred(distances).T).T.contiguous())
 
 
 def _rooted(alignment: np.ndarray, estimator: str) -> np.ndarray:
@@ -42,6 +42,11 @@ def null_sampler(
     """From a permutation of the rows of Y to the matrix under it."""
     sample = gram.null_sampler(states_x, states_y, estimator)
     return lambda order: _rooted(sample(order), estimator)
+
+
+def null_moments(sx: GramState, sy: GramState, estimator: str) -> tuple[float, float]:
+    """Chance in closed form for the debiased ratio; the root of the biased one has none."""
+    return gram.null_moments(sx, sy, estimator) if estimator == "debiased" else (float("nan"), float("nan"))
 
 
 MEASURE = Measure(
@@ -75,4 +80,5 @@ MEASURE = Measure(
     compare_matrix=compare_matrix,
     permute=permute,
     null_sampler=null_sampler,
+    null_moments=null_moments,
 )

@@ -141,6 +141,19 @@ def test_closed_form_null_against_all_720_permutations() -> None:
     sample = cka.null_sampler([sx], [sy], **params)
     debiased = np.array([sample(order)[0, 0] for order in orders])
     assert debiased.mean() == pytest.approx(0, abs=1e-12)
+    mean, deviation = cka.null_moments(sx, sy, **params)
+    assert (mean, deviation) == (0.0, pytest.approx(debiased.std(), abs=1e-12))
+    assert deviation == pytest.approx(np.sqrt(2 / (6 * 3)))
+
+
+@pytest.mark.parametrize("measure", ["cka", "distance_correlation"])
+def test_chance_of_the_debiased_ratio_depends_on_the_number_of_items_alone(measure: str) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.exponential(size=(6, 3)) ** 3, rng.standard_normal((6, 9))
+    everything = [
+        explorer.compute(measure, x, y[list(order)], estimator="debiased").value for order in permutations(range(6))
+    ]
+    assert np.std(everything) == pytest.approx(np.sqrt(2 / (6 * 3)), abs=1e-9)
 
 
 def test_permuted_states_equal_permuted_rows() -> None:
