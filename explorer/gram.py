@@ -14,6 +14,7 @@ import torch
 from explorer.errors import ExplorerError
 from explorer.linalg import Undefined
 from explorer.neighbors import CHUNK_ELEMENTS
+from explorer.shuffling import shuffled_products
 
 STACK_ELEMENTS = 2 * 10**8
 BLOCK = 1 << 14
@@ -134,10 +135,15 @@ def _feature_products(states_x: Sequence[GramState], states_y: Sequence[GramStat
 
 
 def _feature_inner(sx: GramState, sy: GramState) -> float:
+    return float(_cross_product(sx, sy).square().sum())
+
+
+def _cross_product(sx: GramState, sy: GramState) -> torch.Tensor:
+    """X^T Y, (d_x, d_y), with short sums over items added up in float64."""
     parts = zip(sx.values.split(ITEMS), sy.values.split(ITEMS))
     product = sum((x.T @ y).double() for x, y in parts)
     assert isinstance(product, torch.Tensor)
-    return float(product.square().sum())
+    return product
 
 
 def _blocked_product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
@@ -211,10 +217,7 @@ def permute(state: GramState, order: torch.Tensor) -> GramState:
 
 def contributions(sx: GramState, sy: GramState, estimator: str) -> torch.Tensor:
     """What each item adds to the alignment of two states, times n: (n,) float64, whose mean is the alignment."""
-    n = sx.n
-    step = max(1, min(n, CHUNK_ELEMENTS // n))
-    rows = [(sx.rows(i, i + step) * sy.rows(i, i + step)).double().sum(dim=1) for i in range(0, n, step)]
-    inner = torch.cat(rows)
+    n, inner = sx.n, _row_products(sx, sy)
     if estimator == "biased":
         return n * inner / (sx.own * sy.own) ** 0.5
     traces = float(sx.diagonal.sum() * sy.diagonal.sum())
@@ -226,6 +229,17 @@ def contributions(sx: GramState, sy: GramState, estimator: str) -> torch.Tensor:
     return n * inner / (norms[0] * norms[1]) ** 0.5
 
 
+def _row_products(sx: GramState, sy: GramState) -> torch.Tensor:
+    """Inner product of each item's rows of the two Gram matrices, (n,) float64."""
+    n = sx.n
+    if _features_are_cheaper([sx], [sy]):
+        cross = _cross_product(sx, sy)
+        parts = zip(sx.values.split(ITEMS), sy.values.split(ITEMS))
+        return torch.cat([((x.double() @ cross) * y).sum(dim=1) for x, y in parts])
+    step = max(1, min(n, CHUNK_ELEMENTS // n))
+    return torch.cat([(sx.rows(i, i + step) * sy.rows(i, i + step)).double().sum(dim=1) for i in range(0, n, step)])
+
+
 def null_sampler(
     states_x: Sequence[GramState], states_y: Sequence[GramState], estimator: str
 ) -> Callable[[torch.Tensor], np.ndarray]:
@@ -233,31 +247,13 @@ def null_sampler(
     n = states_x[0].n
     if (len(states_x) + 3 * len(states_y)) * n * n > STACK_ELEMENTS:
         return lambda order: alignment(states_x, [permute(s, order) for s in states_y], estimator)
-    # Layers lie innermost, so that a gather moves whole groups of layers and each row sums in short float32 runs.
-    left = torch.stack([s.rows(0, n) for s in states_x], dim=2).transpose(1, 2)
-    shuffled = shuffler(torch.stack([s.rows(0, n) for s in states_y], dim=2).contiguous())
+    product = shuffled_products([s.rows(0, n) for s in states_x], [s.rows(0, n) for s in states_y])
 
     def sample(order: torch.Tensor) -> np.ndarray:
-        inner = torch.bmm(left, shuffled(order)).double().sum(dim=0).cpu()
-        moved = [GramState(None, None, s.diagonal[order], s.own) for s in states_y]
-        return ratio(inner, states_x, moved, estimator)
+        moved = [GramState(s.features, s.gram, s.diagonal[order], s.own) for s in states_y]
+        return ratio(product(order).cpu(), states_x, moved, estimator)
 
     return sample
-
-
-def shuffler(grams: torch.Tensor) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Put rows and columns of (n, n, layers) in another order; numpy gathers several times faster than torch on a CPU."""
-    if grams.is_cuda:
-        return lambda order: grams[order][:, order]
-    source = grams.numpy()
-    half, whole = np.empty_like(source), np.empty_like(source)
-
-    def shuffled(order: torch.Tensor) -> torch.Tensor:
-        np.take(source, order.numpy(), axis=0, out=half, mode="clip")
-        np.take(half, order.numpy(), axis=1, out=whole, mode="clip")
-        return torch.from_numpy(whole)
-
-    return shuffled
 
 
 def null_moments(sx: GramState, sy: GramState, estimator: str) -> tuple[float, float]:

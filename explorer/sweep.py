@@ -27,6 +27,8 @@ from explorer.store import Store
 # A sweep runs over many layers unattended, so it keeps to sizes that end; the row's params say what was used.
 SWEEP_PARAMS: dict[str, dict[str, Any]] = {"persistence": {"max_points": 500}}
 
+# So many layers at once share one pass over the items; more would make the progress bar jump.
+BLOCK_ROWS = 8
 Report = Callable[[float, str], None]
 Row = dict[str, Any]
 
@@ -239,22 +241,42 @@ def pair_values(
         except ExplorerError as reason:
             reasons[identity] = f"{r.name}: {reason}"
         report(0.5 * (number + 1) / len(different), f"prepared {number + 1} of {len(different)} representations")
-    found = {}
-    by_first = itertools.groupby(sorted(pairs, key=lambda p: p[0].id), key=lambda p: p[0].id)
-    groups = [(first, list(group)) for first, group in by_first if first in states]
-    for number, (first, group) in enumerate(groups):
-        others = [y.id for _, y in group if y.id in states]
-        if others:
-            try:
-                row = measure.matrix([states[first]], [states[i] for i in others], **params)[0]
-                found.update({(first, i): (float(v), "") for i, v in zip(others, row)})
-            except Undefined as reason:
-                found.update({(first, i): (float("nan"), str(reason)) for i in others})
-        report(0.5 + 0.5 * (number + 1) / len(groups), f"compared {number + 1} of {len(groups)} representations")
+    found: dict[tuple[str, str], tuple[float, str]] = {}
+    rows = BLOCK_ROWS if measure.compare_matrix is not None else 1
+    blocks = _blocks([(x.id, y.id) for x, y in pairs if x.id in states and y.id in states], rows)
+    for number, (firsts, partners) in enumerate(blocks):
+        found |= _compare_block(measure, params, states, firsts, partners)
+        report(0.5 + 0.5 * (number + 1) / len(blocks), f"compared {number + 1} of {len(blocks)} groups of layers")
     unknown = "undefined for this pair"
     return [
         found.get((x.id, y.id), (float("nan"), reasons.get(x.id) or reasons.get(y.id) or unknown)) for x, y in pairs
     ]
+
+
+def _blocks(pairs: list[tuple[str, str]], rows: int) -> list[tuple[list[str], list[str]]]:
+    """Cover the pairs by rectangles of some rows each; cells that nobody asked for ride along."""
+    partners: dict[str, list[str]] = {}
+    for first, second in pairs:
+        partners.setdefault(first, []).append(second)
+    firsts = list(partners)
+    groups = [firsts[i : i + rows] for i in range(0, len(firsts), rows)]
+    return [(group, list(dict.fromkeys(j for i in group for j in partners[i]))) for group in groups]
+
+
+def _compare_block(
+    measure: Measure, params: dict[str, Any], states: dict[str, Any], firsts: list[str], partners: list[str]
+) -> dict[tuple[str, str], tuple[float, str]]:
+    """One call for a rectangle; where the measure refuses it, pair by pair, so that only the culprit is lost."""
+    try:
+        matrix = measure.matrix([states[i] for i in firsts], [states[i] for i in partners], **params)
+    except Undefined as reason:
+        if len(firsts) == len(partners) == 1:
+            return {(firsts[0], partners[0]): (float("nan"), str(reason))}
+        pairs = [([i], [j]) for i in firsts for j in partners]
+        return {key: cell for a, b in pairs for key, cell in _compare_block(measure, params, states, a, b).items()}
+    return {
+        (i, j): (float(v), "") for i, row in zip(firsts, matrix.tolist()) for j, v in zip(partners, row)
+    }
 
 
 def content_mark(x: Representation) -> str:

@@ -38,6 +38,17 @@ def test_rows_equal_single_calls(tmp_path: Path) -> None:
     assert frame["n_items"].unique().to_list() == [40]
 
 
+@pytest.mark.parametrize("measure", ["cka", "mutual_knn", "procrustes"])
+def test_a_sweep_over_many_layers_is_the_matrix(measure: str) -> None:
+    layers = [representation(str(i), RNG.standard_normal((30, 4 + i))) for i in range(11)]
+    frame = sweep(layers, [measure])
+    matrix = explorer.similarity_matrix(measure, [r.values for r in layers])
+    assert frame.height == 66
+    place = {r.id: i for i, r in enumerate(layers)}
+    for row in frame.iter_rows(named=True):
+        assert row["value"] == pytest.approx(matrix[place[row["x_id"]], place[row["y_id"]]], abs=1e-9)
+
+
 def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layers, results = three(), Results(tmp_path)
     first = sweep(layers, ["cka", "mle"], results)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from explorer.gram import STACK_ELEMENTS, shuffler
+from explorer.gram import STACK_ELEMENTS
 from explorer.linalg import Undefined, centred
 from explorer.measures.registry import Measure, Parameter, Preset
 from explorer.neighbors import pairwise_distances
+from explorer.shuffling import shuffled_products
 
 DISTANCES = ("correlation", "euclidean", "sqeuclidean", "cosine", "mahalanobis")
 COMPARISONS = ("spearman", "pearson", "kendall_a", "kendall_b", "rho_a", "cosine", "whitened_cosine")
@@ -167,11 +168,10 @@ def null_sampler(
     n = states_x[0].n
     if comparison in KENDALL or (len(states_x) + 3 * len(states_y)) * n * n > STACK_ELEMENTS // 2:
         return None
-    left = torch.stack([as_square(s) for s in states_x], dim=2).transpose(1, 2)
-    shuffled = shuffler(torch.stack([as_square(s) for s in states_y], dim=2).contiguous())
+    product = shuffled_products([as_square(s) for s in states_x], [as_square(s) for s in states_y])
     # A square holds every pair twice, except where it was prepared as a whole.
     share = 1.0 if comparison == "whitened_cosine" else 0.5
-    return lambda order: (share * torch.bmm(left, shuffled(order)).sum(dim=0)).clamp(-1, 1).cpu().numpy()
+    return lambda order: (share * product(order)).clamp(-1, 1).cpu().numpy()
 
 
 def agree(sx: RDMState, sy: RDMState, comparison: str, **_: object) -> torch.Tensor:
