@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import torch
 
-TILES = 4
 CACHE_BYTES = 1 << 20
 
 
@@ -19,43 +18,37 @@ def shuffled_products(
 
     Every square is symmetric (n, n), all of one dtype; the result is (len(squares_x), len(squares_y)) float64.
     """
-    # Layers lie innermost, so that a gather moves whole groups of layers and each row sums in short runs.
-    left = torch.stack(list(squares_x), dim=2).transpose(1, 2)
-    grams = torch.stack(list(squares_y), dim=2).contiguous()
-    if grams.is_cuda:
-        return lambda order: torch.bmm(left, grams[order][:, order]).double().sum(dim=0)
-    n = len(grams)
-    starts = range(0, n, -(-n // TILES))
-    # Only tiles on and right of the diagonal are gathered; what lies right of it counts twice.
-    parts = []
-    for start in starts:
-        part = left[start : start + starts.step, :, start:].clone()
-        part[:, :, starts.step :] *= 2
-        parts.append(part)
-    gather = _gatherer(grams.numpy(), starts)
-
-    def product(order: torch.Tensor) -> torch.Tensor:
-        return sum((torch.bmm(x, y).double().sum(dim=0) for x, y in zip(parts, gather(order))), torch.zeros(()))
-
-    return product
+    # Layers of Y lie innermost, so that a gather moves whole groups of layers.
+    left = torch.stack(list(squares_x), dim=1)
+    right = torch.stack(list(squares_y), dim=2)
+    if right.is_cuda:
+        return lambda order: torch.bmm(left, right[order][:, order]).double().sum(dim=0)
+    product = _cpu_product(left.numpy(), right.numpy())
+    return lambda order: torch.from_numpy(product(order.numpy()))
 
 
-def _gatherer(source: np.ndarray, starts: range) -> Callable[[torch.Tensor], list[torch.Tensor]]:
-    """Rows and columns in another order, tile by tile; numpy gathers several times faster than torch on a CPU."""
-    n, layers = len(source), source.shape[2]
-    pool = ThreadPoolExecutor(max(1, min(len(starts), torch.get_num_threads())))
-    # Rows wait for their columns in a piece of memory that stays in a core's cache.
-    few = max(1, CACHE_BYTES // (n * layers * source.itemsize))
-    rows = [np.empty((few, n, layers), source.dtype) for _ in starts]
-    tiles = [np.empty((min(starts.step, n - start), n - start, layers), source.dtype) for start in starts]
+def _cpu_product(left: np.ndarray, right: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """In numpy, whose gather is several times faster than torch's on a CPU; blocks of rows stay in a core's cache."""
+    n, layers = len(right), right.shape[2]
+    few = max(1, CACHE_BYTES // (n * layers * right.itemsize))
+    blocks = [slice(i, min(i + few, n)) for i in range(0, n, few)]
+    # Only what lies on and right of the diagonal blocks is gathered; what lies right of them counts twice.
+    for block in blocks:
+        left[block, :, block.stop :] *= 2
+    workers = max(1, min(torch.get_num_threads(), len(blocks)))
+    pool = ThreadPoolExecutor(workers)
+    rows = np.empty((workers, few, n, layers), right.dtype)
+    tiles = np.empty((workers, few * n * layers), right.dtype)
 
-    def tile(place: int, order: np.ndarray) -> torch.Tensor:
-        chosen, columns = order[starts[place] :][: starts.step], order[starts[place] :]
-        for first in range(0, len(chosen), few):
-            part = chosen[first : first + few]
-            waiting = rows[place][: len(part)]
-            np.take(source, part, axis=0, out=waiting, mode="clip")
-            np.take(waiting, columns, axis=1, out=tiles[place][first : first + few], mode="clip")
-        return torch.from_numpy(tiles[place])
+    def share(worker: int, order: np.ndarray) -> np.ndarray:
+        total = np.zeros((left.shape[1], layers))
+        for block in blocks[worker::workers]:
+            count, columns = block.stop - block.start, order[block.start :]
+            part = rows[worker, :count]
+            tile = tiles[worker, : count * len(columns) * layers].reshape(count, len(columns), layers)
+            np.take(right, order[block], axis=0, out=part, mode="clip")
+            np.take(part, columns, axis=1, out=tile, mode="clip")
+            total += np.matmul(left[block, :, block.start :], tile).sum(axis=0, dtype=np.float64)
+        return total
 
-    return lambda order: list(pool.map(tile, range(len(starts)), [order.numpy()] * len(starts)))
+    return lambda order: sum(pool.map(share, range(workers), [order] * workers))
