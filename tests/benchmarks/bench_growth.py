@@ -9,7 +9,7 @@ from common import apart, exponent, heading, layers, seconds
 
 import explorer
 
-SIZES = [1000, 2000, 4000, 8000, 16000]
+SIZES = [1000, 2000, 4000, 8000, 16000, 50_000]
 COUNTS = [4, 8, 16, 32]
 MEASURES = ("cka", "mutual_knn", "rsa")
 LARGE = """
