@@ -51,4 +51,4 @@ def _cpu_product(left: np.ndarray, right: np.ndarray) -> Callable[[np.ndarray], 
             total += np.matmul(left[block, :, block.start :], tile).sum(axis=0, dtype=np.float64)
         return total
 
-    return lambda order: sum(pool.map(share, range(workers), [order] * workers))
+    return lambda order: np.sum(list(pool.map(share, range(workers), [order] * workers)), axis=0)

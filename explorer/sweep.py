@@ -274,9 +274,7 @@ def _compare_block(
             return {(firsts[0], partners[0]): (float("nan"), str(reason))}
         pairs = [([i], [j]) for i in firsts for j in partners]
         return {key: cell for a, b in pairs for key, cell in _compare_block(measure, params, states, a, b).items()}
-    return {
-        (i, j): (float(v), "") for i, row in zip(firsts, matrix.tolist()) for j, v in zip(partners, row)
-    }
+    return {(i, j): (float(v), "") for i, row in zip(firsts, matrix.tolist()) for j, v in zip(partners, row)}
 
 
 def content_mark(x: Representation) -> str:

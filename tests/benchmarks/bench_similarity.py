@@ -102,7 +102,9 @@ def closed_form(stack: list[np.ndarray]) -> None:
     matrix = seconds(lambda: explorer.similarity_matrix("cka", stack, estimator="biased"))
     states = prepare_states(measure, stack, stack, params)[0]
     moments = seconds(lambda: [measure.null_moments(a, b, **params) for a in states for b in states])
-    print(f"closed-form chance of CKA: {moments:.4f} s beside {matrix:.3f} s for the matrix, share {moments / matrix:.3f}")
+    print(
+        f"closed-form chance of CKA: {moments:.4f} s beside {matrix:.3f} s for the matrix, share {moments / matrix:.3f}"
+    )
 
 
 def main() -> None:
