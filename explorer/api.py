@@ -39,7 +39,7 @@ def compute(
     graph : array_like, shape (m, 2), optional
         Edges as pairs of integer node ids, instead of ``X``, for measures of graphs; ``lengths`` (m,) are optional.
     **params
-        The measure's parameters; see the catalogue.
+        The measure's parameters, and the inputs that it needs beside X (labels, a second view); see the catalogue.
 
     Returns
     -------
@@ -54,17 +54,18 @@ def compute(
         For an unknown measure or parameter and for bad input, in a sentence that names the place.
     """
     chosen = get_measure(measure)
+    needed = {need.name: params.pop(need.name) for need in chosen.needs if need.name in params}
     resolved = chosen.resolve(params)
     if chosen.kind == "pairwise":
         return _compute_pair(chosen, X, Y, resolved)
-    if chosen.kind == "group":
+    if chosen.kind in ("group", "trajectory"):
         return _compute_group(chosen, X, resolved)
     if Y is not None:
         raise ExplorerError(f"{measure} describes one representation; Y must not be given.")
     source = _graph_or_matrix(chosen, X, graph, lengths)
     assert chosen.compute is not None
     try:
-        return chosen.compute(source, **resolved)
+        return chosen.compute(source, **chosen.take_inputs(needed, source), **resolved)
     except Undefined as reason:
         return Result(float("nan"), notes=(str(reason),))
 

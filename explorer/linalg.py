@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from explorer.errors import ExplorerError
+from explorer.sharing import once
 
 
 class Undefined(ExplorerError):
@@ -45,13 +46,23 @@ def centred_and_scaled(x: torch.Tensor) -> torch.Tensor:
 def covariance_spectrum(x: torch.Tensor) -> torch.Tensor:
     """Eigenvalues of the covariance of the features, descending, float64, at most min(n, d) of them.
 
-    Computed from the smaller of the Gram and the covariance matrix.
+    Computed from the smaller of the Gram and the covariance matrix, up to one factor.
     """
-    values = centred_and_scaled(x).double()
+    return once(x, ("covariance_spectrum",), lambda: _spectrum(centred_and_scaled(x)))
+
+
+def uncentred_spectrum(x: torch.Tensor) -> torch.Tensor:
+    """Eigenvalues of X^T X / n without centring, descending, float64, up to one factor."""
+    if largest(x) == 0:
+        raise Undefined("all values are zero")
+    return once(x, ("uncentred_spectrum",), lambda: _spectrum(scaled(x)))
+
+
+def _spectrum(values: torch.Tensor) -> torch.Tensor:
     n, d = values.shape
+    values = values.double()
     product = values.T @ values if d <= n else values @ values.T
-    eigenvalues = torch.linalg.eigvalsh(product / n).flip(0)
-    return eigenvalues.clamp(min=0)
+    return torch.linalg.eigvalsh(product / n).flip(0).clamp(min=0)
 
 
 def entropy(weights: torch.Tensor) -> torch.Tensor:

@@ -8,6 +8,7 @@ import torch
 
 from explorer.errors import ExplorerError
 from explorer.linalg import centred, unit_rows
+from explorer.sharing import hold, known
 
 METRICS = ("cosine", "euclidean", "centred_cosine")
 CHUNK_ELEMENTS = 1 << 24
@@ -58,6 +59,15 @@ def nearest(x: torch.Tensor, k: int, metric: str = "cosine") -> Neighbours:
     n = x.shape[0]
     if not 1 <= k <= n - 1:
         raise ExplorerError(f"k = {k} neighbours were asked for, but there are {n} items; k must be 1 to {n - 1}.")
+    before: Neighbours | None = known(x, ("nearest", metric))
+    if before is None or before.index.shape[1] < k:
+        before = _search(x, k, metric)
+        hold(x, ("nearest", metric), before)
+    return Neighbours(before.index[:, :k], before.distance[:, :k])
+
+
+def _search(x: torch.Tensor, k: int, metric: str) -> Neighbours:
+    n = x.shape[0]
     # Distances do not change with the origin; near the mean the matrix product loses the fewest digits.
     points = centred(metric_points(x, metric))
     factor = float(points.abs().max()) or 1.0
@@ -157,3 +167,49 @@ def count_duplicates(neighbours: Neighbours) -> int:
     """How many items have a neighbour at (nearly) zero distance: below 1e-6 of the median nearest distance."""
     first = neighbours.distance[:, 0]
     return int((first <= 1e-6 * first.median()).sum())
+
+
+def first_of_each(x: torch.Tensor) -> torch.Tensor:
+    """Mark the first item of every group of equal items, (n,) bool."""
+    _, inverse = torch.unique(x, dim=0, return_inverse=True)
+    position = torch.arange(len(x), device=x.device)
+    first = torch.full((int(inverse.max()) + 1,), len(x), device=x.device).scatter_reduce(
+        0, inverse, position, reduce="amin"
+    )
+    return first[inverse] == position
+
+
+def distinct_items(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """The items without repeats of an earlier one, and which were kept, (n,) bool; x itself where none repeats.
+
+    One repeated item drives estimates from distances between neighbours to zero or infinity.
+    """
+    if not count_duplicates(nearest(x, 1, "euclidean")):
+        return x, torch.ones(len(x), dtype=torch.bool, device=x.device)
+    kept = first_of_each(x)
+    return (x, kept) if bool(kept.all()) else (x[kept], kept)
+
+
+def merged_note(kept: torch.Tensor) -> tuple[str, ...]:
+    """A remark on items that were merged, if any were."""
+    merged = int((~kept).sum())
+    return (f"{merged} items repeat another and were merged",) if merged else ()
+
+
+def pairs_within(x: torch.Tensor, radii: list[float]) -> list[int]:
+    """How many pairs of items lie closer than each radius (Euclidean).
+
+    Where a row's known neighbours reach beyond the largest radius they are counted; only crowded rows are searched.
+    """
+    found: Neighbours | None = known(x, ("nearest", "euclidean"))
+    if found is None:
+        found = nearest(x, min(len(x) - 1, 1), "euclidean")
+    crowded = found.distance[:, -1] < max(radii)
+    counts = [int((found.distance[~crowded] < r).sum()) for r in radii]
+    points = metric_points(x, "euclidean").double()
+    own = crowded.nonzero()[:, 0]
+    for part in own.split(max(1, CHUNK_ELEMENTS // len(x))):
+        distance = torch.cdist(points[part], points, compute_mode="donot_use_mm_for_euclid_dist")
+        counts = [c + int((distance < r).sum()) - len(part) for c, r in zip(counts, radii)]
+    # Each pair was met from both ends.
+    return [c // 2 for c in counts]

@@ -15,6 +15,7 @@ import polars as pl
 
 import explorer.measures as families
 from explorer.errors import ExplorerError
+from explorer.inputs import Input
 from explorer.linalg import Undefined
 
 INVARIANCES = (
@@ -102,7 +103,9 @@ class Measure:
     ``permute(state, order)`` reorders a state's items without preparing it again, and ``null_sampler``
     gives a function from a permutation to the matrix under it where that is cheaper still (or None). ``explain`` adds named details to one
     pair; ``agree`` gives one number an item (n,), whose mean is the value where ``agree_is_mean``. Measures of family "alignment" also ``fit`` a map. Group measures give
-    ``compute([X1, X2, ...], **params) -> Result``.
+    ``compute([X1, X2, ...], **params) -> Result``, and so do trajectories, of layers in order of depth.
+    ``needs`` names inputs beside X (labels, a second view), which ``compute`` gets by name; ``neighbours(**params)``
+    says which neighbours (k, metric) a single measure asks for, so that several can share one search.
 
     ``best_of`` gives the best value where it depends on parameters. ``self_is_best`` is False where a
     representation compared with itself need not reach it, ``uses_item_order`` is True where a split or a sample is
@@ -136,6 +139,8 @@ class Measure:
     compute: Callable[..., Result] | None = None
     accepts_graph: bool = False
     per_item: bool = False
+    needs: tuple[Input, ...] = ()
+    neighbours: Callable[..., tuple[int, str]] | None = None
     prepare: Callable[..., Any] | None = None
     compare: Callable[..., float] | None = None
     compare_matrix: Callable[..., np.ndarray] | None = None
@@ -167,6 +172,16 @@ class Measure:
                 return preset
         there = ", ".join(repr(p.name) for p in self.presets) or "none"
         raise ExplorerError(f"{self.id} has no convention {name!r}; there are: {there}.")
+
+    def take_inputs(self, params: dict[str, Any], x: Any) -> dict[str, Any]:
+        """Remove the inputs that this measure needs from what was passed, and check them against X."""
+        found = {}
+        for need in self.needs:
+            value = params.pop(need.name, None)
+            if value is None and not need.optional:
+                raise ExplorerError(f"{self.id} needs {need.name}: {need.help}.")
+            found[need.name] = None if value is None else need.check(value, x)
+        return found
 
     def resolve(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults and check every value."""
@@ -246,6 +261,7 @@ def catalogue() -> pl.DataFrame:
             "cost": m.cost,
             "invariances": sorted(m.invariances),
             "parameters": [f"{p.name}={p.default}" for p in m.parameters],
+            "needs": [need.name for need in m.needs],
             "conventions": [p.name for p in m.presets],
             "caveat": m.caveat,
         }

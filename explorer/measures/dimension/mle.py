@@ -7,14 +7,12 @@ import torch
 
 from explorer.linalg import Undefined
 from explorer.measures.registry import Measure, Parameter, Result
-from explorer.neighbors import count_duplicates, nearest
+from explorer.neighbors import distinct_items, merged_note, nearest
 
 
 def compute(x: torch.Tensor, k: int) -> Result:
     """Average the inverse local estimates over the items; ``items`` holds the local dimensions."""
-    duplicates = count_duplicates(nearest(x, 1, "euclidean"))
-    kept = _first_of_each(x) if duplicates else torch.ones(len(x), dtype=torch.bool, device=x.device)
-    points = x[kept]
+    points, kept = distinct_items(x)
     if len(points) <= k:
         raise Undefined(f"only {len(points)} of {len(x)} items differ; more than k = {k} are needed")
     distance = nearest(points, k, "euclidean").distance
@@ -26,18 +24,9 @@ def compute(x: torch.Tensor, k: int) -> Result:
         raise Undefined("all neighbours are equally far: there is no growth to measure")
     items = np.full(len(x), np.nan)
     items[kept.cpu().numpy()] = (1 / inverse).cpu().numpy()
-    notes = (f"{int((~kept).sum())} items repeat another and were merged",) if duplicates else ()
-    return Result(1 / mean_inverse, items=items, details={"duplicates": int((~kept).sum())}, notes=notes)
-
-
-def _first_of_each(x: torch.Tensor) -> torch.Tensor:
-    """Mark the first item of every group of equal items."""
-    _, inverse = torch.unique(x, dim=0, return_inverse=True)
-    position = torch.arange(len(x), device=x.device)
-    first = torch.full((int(inverse.max()) + 1,), len(x), device=x.device).scatter_reduce(
-        0, inverse, position, reduce="amin"
+    return Result(
+        1 / mean_inverse, items=items, details={"duplicates": int((~kept).sum())}, notes=merged_note(kept)
     )
-    return first[inverse] == position
 
 
 MEASURE = Measure(
@@ -60,5 +49,6 @@ MEASURE = Measure(
     parameters=(Parameter("k", 20, "number of neighbours", minimum=2, maximum=1000),),
     min_items=4,
     compute=compute,
+    neighbours=lambda k: (k, "euclidean"),
     per_item=True,
 )

@@ -69,4 +69,5 @@ MEASURE = Measure(
     ),
     min_items=4,
     compute=compute,
+    neighbours=lambda **_: (2, "euclidean"),
 )
