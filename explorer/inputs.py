@@ -86,7 +86,9 @@ def _places(width: int, name: str) -> Callable[[Any, torch.Tensor], np.ndarray]:
         bad = np.argwhere((array < 0) | (array >= len(x)))
         if len(bad):
             row, column = bad[0]
-            raise ExplorerError(f"{name}[{row}, {column}] is {array[row, column]}, but items run from 0 to {len(x) - 1}.")
+            raise ExplorerError(
+                f"{name}[{row}, {column}] is {array[row, column]}, but items run from 0 to {len(x) - 1}."
+            )
         return array.astype(np.int64)
 
     return check

@@ -24,9 +24,7 @@ def compute(x: torch.Tensor, k: int) -> Result:
         raise Undefined("all neighbours are equally far: there is no growth to measure")
     items = np.full(len(x), np.nan)
     items[kept.cpu().numpy()] = (1 / inverse).cpu().numpy()
-    return Result(
-        1 / mean_inverse, items=items, details={"duplicates": int((~kept).sum())}, notes=merged_note(kept)
-    )
+    return Result(1 / mean_inverse, items=items, details={"duplicates": int((~kept).sum())}, notes=merged_note(kept))
 
 
 MEASURE = Measure(

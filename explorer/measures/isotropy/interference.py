@@ -17,7 +17,9 @@ def compute(x: torch.Tensor) -> Result:
     squares = ((unit @ moment) * unit).sum(dim=1) if moment is not None else (unit @ unit.T).square().sum(dim=1)
     items = (squares - unit.square().sum(dim=1).square()) / (n - 1)
     mean = float(items.mean())
-    return Result(max(mean * d, 0.0), items=(items * d).cpu().numpy(), details={"mean_squared_cosine": mean, "random": 1 / d})
+    return Result(
+        max(mean * d, 0.0), items=(items * d).cpu().numpy(), details={"mean_squared_cosine": mean, "random": 1 / d}
+    )
 
 
 MEASURE = Measure(

@@ -24,7 +24,11 @@ def compute(x: torch.Tensor, metric: str, normalise: str, max_points: int, seed:
     diameter = float(distances.max())
     if normalise == "mean_over_diameter":
         total = total / (max(len(points) - 1, 1) * diameter) if diameter > 0 else 0.0
-    return Result(total, details={"edges": len(edges), "diameter": diameter, "longest": float(edges.max(initial=0.0))}, notes=notes)
+    return Result(
+        total,
+        details={"edges": len(edges), "diameter": diameter, "longest": float(edges.max(initial=0.0))},
+        notes=notes,
+    )
 
 
 MEASURE = Measure(
