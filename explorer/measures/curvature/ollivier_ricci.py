@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import polars as pl
 import torch
@@ -12,8 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from explorer.graph import Graph, knn_graph
 from explorer.measures.registry import Measure, Parameter, Result
-
-SOURCES_AT_ONCE = 256
+from explorer.transport import neighbourhood_transport
 
 
 def compute(x: torch.Tensor | Graph, k: int, alpha: float, metric: str) -> Result:
@@ -43,82 +40,30 @@ def edge_result(graph: Graph, unique_values: np.ndarray) -> Result:
 
 
 def edge_curvature(graph: Graph, alpha: float) -> np.ndarray:
-    """kappa = 1 - W1 / d for each different edge, by exact optimal transport.
+    """kappa = 1 - W1 / d for each different edge, by exact optimal transport; d is the shortest path between its ends.
 
-    The walk stays with probability alpha and spreads the rest evenly over the neighbours. Mass that both
-    walks put on the same node need not move and is removed before the transport is solved.
+    The walk stays with probability alpha and spreads the rest evenly over the neighbours.
     """
-    import ot
-
-    adjacency = graph.adjacency()
-    neighbours = np.split(adjacency.indices, adjacency.indptr[1:-1])
-    values = np.empty(len(graph.unique))
-    for edge, (u, v, supply, demand, cost, length) in enumerate(_transports(graph, neighbours, alpha)):
-        moved = _remove_shared(supply, demand, u, v)
-        total = moved[1].sum()
-        if total <= 1e-15:
-            values[edge] = 1.0
-            continue
-        rows, columns = moved[0], moved[2]
-        work = ot.emd2(moved[1] / total, moved[3] / moved[3].sum(), np.ascontiguousarray(cost[np.ix_(rows, columns)]))
-        values[edge] = 1 - float(work) * total / length
-    return values
-
-
-def _transports(
-    graph: Graph, neighbours: list[np.ndarray], alpha: float
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, float]]:
-    """For each different edge: the two supports, their masses, the distances between them, and the edge's distance."""
     ends = graph.edges[graph.unique]
-    distances = _distances_by_source(graph, ends)
-    for u, v in ends:
-        support_u, support_v = (np.concatenate([[node], neighbours[node]]) for node in (u, v))
-        mass_u, mass_v = (_walk(len(neighbours[node]), alpha) for node in (u, v))
-        block = distances(support_u, support_v)
-        yield support_u, support_v, mass_u, mass_v, block, block[0, 0]
+    adjacency = graph.adjacency()
+    distances = hop_distances(adjacency) if graph.lengths is None else dijkstra(graph.weighted(), directed=False)
+    work = neighbourhood_transport(adjacency.indptr, adjacency.indices, distances, ends, alpha)
+    return 1 - work / distances[ends[:, 0], ends[:, 1]]
 
 
-def _walk(degree: int, alpha: float) -> np.ndarray:
-    mass = np.full(degree + 1, (1 - alpha) / degree)
-    mass[0] = alpha
-    return mass
-
-
-def _distances_by_source(graph: Graph, ends: np.ndarray):  # type: ignore[no-untyped-def]
-    """A function that gives shortest distances between two sets of nodes."""
-    if graph.lengths is None:
-        return _hop_distances(graph)
-    matrix = dijkstra(graph.weighted(), directed=False)
-    return lambda rows, columns: matrix[np.ix_(rows, columns)]
-
-
-def _hop_distances(graph: Graph):  # type: ignore[no-untyped-def]
+def hop_distances(adjacency: sparse.csr_array) -> np.ndarray:
     """Neighbours of adjacent nodes are 0 to 3 hops apart, so one and two steps tell all: no shortest paths."""
-    one = graph.adjacency().astype(np.int8)
-    reach = one.astype(np.int32)
-    two = (reach @ reach).astype(bool).astype(np.int8)
-    hops = np.full((graph.n_nodes, graph.n_nodes), 3, dtype=np.int8)
-    _mark(hops, two, 2)
+    one = adjacency.astype(np.int32)
+    hops = np.full(adjacency.shape, 3, dtype=np.int8)
+    _mark(hops, one @ one, 2)
     _mark(hops, one, 1)
     np.fill_diagonal(hops, 0)
-    return lambda rows, columns: hops[np.ix_(rows, columns)].astype(np.float64)
+    return hops
 
 
 def _mark(hops: np.ndarray, where: sparse.csr_array, value: int) -> None:
     coordinates = where.tocoo()
     hops[coordinates.row, coordinates.col] = value
-
-
-def _remove_shared(
-    supply: np.ndarray, demand: np.ndarray, u: np.ndarray, v: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    supply, demand = supply.copy(), demand.copy()
-    _, at_u, at_v = np.intersect1d(u, v, assume_unique=True, return_indices=True)
-    shared = np.minimum(supply[at_u], demand[at_v])
-    supply[at_u] -= shared
-    demand[at_v] -= shared
-    rows, columns = np.flatnonzero(supply > 1e-15), np.flatnonzero(demand > 1e-15)
-    return rows, supply[rows], columns, demand[columns]
 
 
 MEASURE = Measure(

@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 from explorer.graph import Graph, knn_graph
 from explorer.linalg import Undefined
-from explorer.measures.curvature.ollivier_ricci import edge_curvature
 from explorer.measures.registry import Measure, Parameter, Result
+from explorer.transport import neighbourhood_transport
 
 SMALLEST = 1e-6
 
@@ -46,16 +46,12 @@ def compute(x: torch.Tensor | Graph, k: int, alpha: float, iterations: int, metr
 
 
 def _step(graph: Graph, ends: np.ndarray, lengths: np.ndarray, alpha: float) -> np.ndarray:
-    """w <- (1 - kappa) d, with d the shortest path: an edge may no longer be the shortest way between its ends."""
+    """w <- (1 - kappa) d, which is the transport itself; d is the shortest path, which the edge need no longer be."""
     weighted = replace(graph, edges=ends, lengths=lengths, unique=np.arange(len(ends)), inverse=np.arange(len(ends)))
-    distance = _edge_distances(weighted, ends)
-    moved = np.maximum((1 - edge_curvature(weighted, alpha)) * distance, SMALLEST)
-    return moved * len(moved) / moved.sum()
-
-
-def _edge_distances(graph: Graph, ends: np.ndarray) -> np.ndarray:
-    sources, place = np.unique(ends[:, 0], return_inverse=True)
-    return dijkstra(graph.weighted(), directed=False, indices=sources)[place, ends[:, 1]]
+    adjacency = weighted.adjacency()
+    distances = dijkstra(weighted.weighted(), directed=False)
+    moved = neighbourhood_transport(adjacency.indptr, adjacency.indices, distances, ends, alpha)
+    return np.maximum(moved, SMALLEST) * len(moved) / np.maximum(moved, SMALLEST).sum()
 
 
 def _components(ends: np.ndarray, n: int) -> np.ndarray:
