@@ -60,7 +60,7 @@ def _estimate(n: int, top: int) -> str:
 
 
 def _show(diagrams: list[np.ndarray], diameter: float, top: int) -> None:
-    from explorer.measures.topology.persistence import betti_curve, lifetimes
+    from explorer.homology import betti_curve, lifetimes
 
     loops = lifetimes(diagrams[top]) if top else np.empty(0)
     loops = loops[np.isfinite(loops)] / diameter if diameter else loops

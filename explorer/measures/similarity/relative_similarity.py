@@ -41,7 +41,7 @@ def choose_anchors(rows: torch.Tensor, how: str, count: int, seed: int) -> torch
     elif how == "random":
         found = np.sort(np.random.default_rng(seed).choice(n, count, replace=False))
     elif how == "farthest":
-        from explorer.measures.topology.persistence import maxmin_landmarks
+        from explorer.homology import maxmin_landmarks
 
         found = maxmin_landmarks(rows, count, "euclidean", seed)[0]
     else:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import explorer
-from explorer.measures.topology.persistence import betti_curve, maxmin_landmarks
+from explorer.homology import betti_curve, maxmin_landmarks
 from tests.measures.test_reference_single import polygon
 
 
