@@ -58,12 +58,12 @@ MEASURE = Measure(
     range=(0.0, float(np.pi)),
     higher_means="more bent",
     cost="layers x n d",
-    invariances=frozenset({"orthogonal", "isotropic_scaling", "translation", "feature_permutation"}),
+    invariances=frozenset({"orthogonal", "isotropic_scaling", "translation", "feature_permutation", "row_scaling"}),
     caveat=(
         "A random walk in many dimensions has pi / 2, independent points 2 pi / 3: only less than that is straight. Along "
         "items the order must mean something (tokens of one text, frames, a rotation)."
     ),
-    parameters=(Parameter("along", "layers", "what the path follows", ("layers", "items")),),
+    parameters=(Parameter("along", "layers", "what the path follows; scaling items changes only paths along items", ("layers", "items")),),
     min_items=2,
     uses_item_order=True,
     compute=compute,

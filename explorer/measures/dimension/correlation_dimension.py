@@ -23,7 +23,8 @@ def compute(x: torch.Tensor, k_small: int, k_large: int) -> Result:
     near, far = (float(distance[:, k - 1].quantile(0.5)) for k in (k_small, k_large))
     if near <= 0 or near == far:
         raise Undefined("the two radii coincide: all neighbours are equally far")
-    counts = pairs_within(points, [near, far])
+    # A radius is the distance of some pair, which rounding must not put inside.
+    counts = pairs_within(points, [near * (1 - 1e-12), far * (1 - 1e-12)])
     value = math.log(counts[1] / counts[0]) / math.log(far / near)
     details = {"radii": (near, far), "pairs": tuple(counts), "duplicates": int((~kept).sum())}
     return Result(value, details=details, notes=merged_note(kept))

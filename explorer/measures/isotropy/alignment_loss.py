@@ -27,7 +27,7 @@ MEASURE = Measure(
     range=(0.0, float("inf")),
     higher_means="less invariant",
     cost="n d",
-    invariances=frozenset({"row_scaling", "isotropic_scaling"}),
+    invariances=frozenset({"orthogonal", "row_scaling", "isotropic_scaling", "feature_permutation"}),
     caveat="A collapsed representation has 0: read it beside uniformity.",
     parameters=(Parameter("power", 2.0, "alpha", minimum=0.1, maximum=10.0),),
     needs=(VIEW,),

@@ -12,6 +12,7 @@ from explorer.gram import STACK_ELEMENTS
 from explorer.linalg import Undefined, centred
 from explorer.measures.registry import Measure, Parameter, Preset
 from explorer.neighbors import pairwise_distances
+from explorer.ranks import doubled_ranks
 from explorer.shuffling import shuffled_products
 
 DISTANCES = ("correlation", "euclidean", "sqeuclidean", "cosine", "mahalanobis")
@@ -187,9 +188,7 @@ def _rows(state: RDMState, ranked: bool) -> torch.Tensor:
     off = ~torch.eye(state.n, dtype=torch.bool, device=square.device)
     rows = square[off].view(state.n, state.n - 1)
     if ranked:
-        ordered = rows.sort(dim=1).values
-        # Twice the mean rank (from 0) of equal values; a correlation does not mind.
-        rows = (torch.searchsorted(ordered, rows) + torch.searchsorted(ordered, rows, right=True)).double()
+        rows = doubled_ranks(rows)
     return rows - rows.mean(dim=1, keepdim=True)
 
 

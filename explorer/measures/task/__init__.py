@@ -1,0 +1,1 @@
+"""What a representation makes easy: classes, linear readout, analogies, composition."""

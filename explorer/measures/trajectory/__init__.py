@@ -1,0 +1,1 @@
+"""Layers, or checkpoints, as a sequence."""
