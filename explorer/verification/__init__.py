@@ -8,9 +8,10 @@ import polars as pl
 
 from explorer.errors import ExplorerError
 from explorer.measures.registry import get_measure
-from explorer.verification.cases import Case, all_cases
+from explorer.verification.case import Case
+from explorer.verification.cases import all_cases
 
-__all__ = ["Case", "all_cases", "differences", "verify"]
+__all__ = ["Case", "all_cases", "differences", "value_of", "verify"]
 
 SCHEMA = {
     "measure": pl.String,
@@ -42,10 +43,16 @@ def verify(measures: Sequence[str] | None = None, report: Callable[[float, str],
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def _row(case: Case) -> tuple[object, ...]:
+def value_of(case: Case) -> float:
+    """What we give on a case."""
     from explorer.api import compute
 
-    ours = compute(case.measure, **case.inputs(), **case.params).value
+    found = compute(case.measure, **case.inputs(), **case.params)
+    return float(found.details[case.detail]) if case.detail else found.value
+
+
+def _row(case: Case) -> tuple[object, ...]:
+    ours = value_of(case)
     difference = abs(ours - case.expected)
     allowed = case.tolerance * max(1.0, abs(case.expected))
     params = ", ".join(f"{name}={value}" for name, value in case.params.items())

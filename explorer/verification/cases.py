@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from explorer.measures.registry import registry
+from explorer.verification.case import Case, Difference
+from explorer.verification.geometry import geometry_cases
 from explorer.verification.inputs import geometry_set, polygon, reference, supplement_inputs
 from explorer.verification.similarity import CASES, SHARED, SUPPLEMENT
 
@@ -47,6 +48,21 @@ SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
     "participation_ratio": ("participation_ratio", {}),
     "effective_rank_singular_values": ("effective_rank", {}),
     "exp_entropy_of_variance": ("effective_rank", {"of": "covariance"}),
+    "gride_1_2": ("gride", {"scale": 1}),
+    "gride_2_4": ("gride", {"scale": 2}),
+    "gride_4_8": ("gride", {"scale": 4}),
+    "gride_8_16": ("gride", {"scale": 8}),
+    "gride_16_32": ("gride", {}),
+    "corrint_k10_20": ("correlation_dimension", {}),
+    "stable_rank": ("stable_rank", {}),
+    "pca_dims_90pct": ("pca_dimension", {}),
+}
+# Packages that were run on the same points and gave the same value.
+RUN = {
+    "twonn": ("scikit-dimension 0.5", "DADApy 0.3.4"),
+    "mle": ("scikit-dimension 0.5",),
+    "gride": ("DADApy 0.3.4 (to its root finder)",),
+    "correlation_dimension": ("scikit-dimension 0.5",),
 }
 SINGLE_OF_PAIRS: dict[str, tuple[str, dict[str, Any]]] = {
     "participation_ratio_covariance": ("participation_ratio", {}),
@@ -54,34 +70,6 @@ SINGLE_OF_PAIRS: dict[str, tuple[str, dict[str, Any]]] = {
     "mean_cosine_offdiagonal": ("mean_cosine", {}),
     "uniformity_t2_unit_sphere": ("uniformity", {}),
 }
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What another package gives (NaN where it fails), and why."""
-
-    package: str
-    value: float
-    reason: str
-
-
-@dataclass(frozen=True)
-class Case:
-    """One value that a measure must give.
-
-    ``inputs`` gives the arguments of :func:`explorer.compute`; ``tolerance`` is relative, and absolute near zero.
-    """
-
-    measure: str
-    params: dict[str, Any]
-    source: str
-    name: str
-    expected: float
-    tolerance: float
-    inputs: Callable[[], dict[str, Any]]
-    agrees: tuple[str, ...] = ()
-    differs: tuple[Difference, ...] = ()
-    remark: str = ""
 
 
 def all_cases() -> list[Case]:
@@ -96,9 +84,10 @@ def all_cases() -> list[Case]:
         *_group(),
         *_trials(),
         *_rtd(),
+        *geometry_cases(),
     ]
     covered = {case.measure for case in found}
-    found += [_itself(m.id) for m in registry().values() if m.id not in covered]
+    found += [_itself(m.id) for m in registry().values() if m.id not in covered and m.kind in ("pairwise", "group")]
     return sorted(found, key=lambda case: list(registry()).index(case.measure))
 
 
@@ -191,10 +180,10 @@ def _single() -> Iterator[Case]:
     stored = reference("geometry-cases.json")["id"]
     for name, entry in stored.items():
         for key, (measure, params) in SINGLE.items():
-            # Equal items are merged by ours and left out in the stored maximum-likelihood value.
-            if measure == "mle" and "dup" in name:
+            # Equal items are merged by ours and left out altogether in the stored values.
+            if measure in ("mle", "gride", "correlation_dimension") and "dup" in name:
                 continue
-            agrees = ("scikit-dimension 0.5", "DADApy 0.3.4") if measure in ("twonn", "mle") else ("published formula",)
+            agrees = RUN.get(measure, ("published formula",))
             yield Case(
                 measure, params, "geometry-cases", f"{name}: {key}", entry["own"][key], 1e-8,
                 partial(_points, name), agrees,

@@ -63,7 +63,14 @@ MEASURE = Measure(
         "A random walk in many dimensions has pi / 2, independent points 2 pi / 3: only less than that is straight. Along "
         "items the order must mean something (tokens of one text, frames, a rotation)."
     ),
-    parameters=(Parameter("along", "layers", "what the path follows; scaling items changes only paths along items", ("layers", "items")),),
+    parameters=(
+        Parameter(
+            "along",
+            "layers",
+            "what the path follows; scaling items changes only paths along items",
+            ("layers", "items"),
+        ),
+    ),
     min_items=2,
     uses_item_order=True,
     compute=compute,

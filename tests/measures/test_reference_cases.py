@@ -7,7 +7,7 @@ import pytest
 
 import explorer
 from explorer.measures.registry import registry
-from explorer.verification import Case, all_cases, differences
+from explorer.verification import Case, all_cases, differences, value_of
 from explorer.verification.inputs import reference
 
 CASES = all_cases()
@@ -15,7 +15,7 @@ CASES = all_cases()
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{c.measure}-{c.source}-{c.name}" for c in CASES])
 def test_reference_value(case: Case) -> None:
-    found = explorer.compute(case.measure, **case.inputs(), **case.params).value
+    found = value_of(case)
     assert found == pytest.approx(case.expected, rel=case.tolerance, abs=case.tolerance)
 
 
