@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import itertools
-import json
 import multiprocessing
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from explorer.api import matrix_of
-from explorer.device import compute_device, limit_threads
+from explorer.device import limit_threads
 from explorer.errors import ExplorerError
-from explorer.files import short_hash
 from explorer.linalg import Undefined
 from explorer.measures.registry import Measure, get_measure
 from explorer.representation import Representation
 from explorer.results import SCHEMA, Results, result_key
 from explorer.store import Store
+from explorer.sweep_single import Report, Row, base_row, content_mark, sweep_single
 
 # A sweep runs over many layers unattended, so it keeps to sizes that end; the row's params say what was used.
 SWEEP_PARAMS: dict[str, dict[str, Any]] = {"persistence": {"max_points": 500}}
 
 # So many layers at once share one pass over the items; more would make the progress bar jump.
 BLOCK_ROWS = 8
-Report = Callable[[float, str], None]
-Row = dict[str, Any]
 
 
 def sweep(
@@ -40,6 +36,7 @@ def sweep(
     params: dict[str, dict[str, Any]] | None = None,
     pairs: Sequence[tuple[str, str]] | None = None,
     report: Report | None = None,
+    inputs: dict[str, Any] | None = None,
 ) -> pl.DataFrame:
     """Compute measures over representations.
 
@@ -53,20 +50,23 @@ def sweep(
         Where finished rows are looked up and kept.
     params : dict, optional
         Parameters by measure id, over the defaults of sweeps and of the measures.
+    inputs : dict, optional
+        What single measures need beside a representation (``labels``, ...), for the items that all of them share.
     """
     tasks: list[tuple[Measure, dict[str, Any]]] = []
     for identity in measures:
         measure = get_measure(identity)
+        if measure.kind not in ("single", "pairwise"):
+            raise ExplorerError(f"{identity} takes layers together, not one by one or in pairs: use explorer.compute.")
         tasks.append((measure, measure.resolve(SWEEP_PARAMS.get(identity, {}) | (params or {}).get(identity, {}))))
     by_id = {r.id: r for r in representations}
-    rows: list[Row] = []
-    for number, (measure, resolved) in enumerate(tasks):
-        inner = _part_of(report, number, len(tasks), measure.id)
-        if measure.kind == "single":
-            rows += _sweep_single(measure, resolved, list(by_id.values()), results, inner)
-        else:
-            chosen = _pairs(by_id, pairs)
-            rows += _sweep_pairs(measure, resolved, chosen, results, inner)
+    single = [task for task in tasks if task[0].kind == "single"]
+    pairwise = [task for task in tasks if task[0].kind == "pairwise"]
+    parts = len(pairwise) + (1 if single else 0)
+    rows = sweep_single(single, list(by_id.values()), results, _part_of(report, 0, parts, ""), inputs)
+    chosen = _pairs(by_id, pairs) if pairwise else []
+    for number, (measure, resolved) in enumerate(pairwise, start=parts - len(pairwise)):
+        rows += _sweep_pairs(measure, resolved, chosen, results, _part_of(report, number, parts, f"{measure.id}: "))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -107,26 +107,22 @@ def _sweep_ids(
     return sweep([store.load(i) for i in ids], measures, results, report=report)
 
 
-def _shares(frame: pl.DataFrame, measures: Sequence[str], workers: int) -> list[tuple[str, list[str]]]:
-    """(measure, ids) tasks: single measures are cut into shares, pairwise ones by dataset (they prepare once)."""
-    tasks: list[tuple[str, list[str]]] = []
-    for identity in measures:
-        if get_measure(identity).kind == "single":
-            ids = frame["id"].to_list()
-            tasks += [(identity, ids[k::workers]) for k in range(min(workers, len(ids)))]
-        else:
-            parts = frame.partition_by("dataset", maintain_order=True)
-            tasks += [(identity, part["id"].to_list()) for part in parts]
-    return tasks
+def _shares(frame: pl.DataFrame, measures: Sequence[str], workers: int) -> list[tuple[list[str], list[str]]]:
+    """(measures, ids) tasks: single measures share their work and are cut into shares of ids, pairwise ones by dataset (they prepare once)."""
+    ids = frame["id"].to_list()
+    single = [m for m in measures if get_measure(m).kind == "single"]
+    tasks = [(single, ids[k::workers]) for k in range(min(workers, len(ids)))] if single else []
+    parts = frame.partition_by("dataset", maintain_order=True)
+    return tasks + [([m], part["id"].to_list()) for m in measures if m not in single for part in parts]
 
 
 def _sweep_in_processes(
-    store: Store, tasks: list[tuple[str, list[str]]], workers: int, report: Report | None
+    store: Store, tasks: list[tuple[list[str], list[str]]], workers: int, report: Report | None
 ) -> pl.DataFrame:
     # Spawned, not forked: torch and CUDA do not survive a fork.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=limit_threads, initargs=(1,)) as pool:
-        running = [pool.submit(_sweep_ids, store.path, store.read_only, [m], ids) for m, ids in tasks]
+        running = [pool.submit(_sweep_ids, store.path, store.read_only, some, ids) for some, ids in tasks]
         for number, _ in enumerate(as_completed(running)):
             if report is not None:
                 report((number + 1) / len(running), f"{number + 1} of {len(running)} tasks")
@@ -136,7 +132,7 @@ def _sweep_in_processes(
 def _part_of(report: Report | None, number: int, count: int, name: str) -> Report:
     def inner(share: float, note: str) -> None:
         if report is not None:
-            report((number + share) / count, f"{name}: {note}")
+            report((number + share) / count, f"{name}{note}")
 
     return inner
 
@@ -148,50 +144,6 @@ def _pairs(
         return [(by_id[a], by_id[b]) for a, b in pairs]
     together = itertools.combinations_with_replacement(by_id.values(), 2)
     return [(a, b) for a, b in together if a.origin.dataset == b.origin.dataset]
-
-
-def _base_row(measure: Measure, params: dict[str, Any], key: str, x: Representation) -> Row:
-    return {
-        "key": key,
-        "measure": measure.id,
-        "params": json.dumps(params, sort_keys=True),
-        "kind": measure.kind,
-        "dataset_name": x.origin.dataset_name,
-        "x_id": x.id,
-        "x_model": x.origin.model,
-        "x_layer": x.origin.layer,
-        "x_layer_index": x.origin.layer_index,
-        "x_depth": x.origin.depth,
-        "n_items": x.values.shape[0],
-        "x_features": x.values.shape[1],
-        "device": str(compute_device()),
-    }
-
-
-def _sweep_single(
-    measure: Measure, params: dict[str, Any], xs: list[Representation], results: Results | None, report: Report
-) -> list[Row]:
-    assert measure.compute is not None
-    keys = {x.id: result_key(measure.id, params, x.id, content_mark(x)) for x in xs}
-    known = results.known(keys.values()) if results is not None else {}
-    rows, fresh = [], []
-    for number, x in enumerate(xs):
-        row = known.get(keys[x.id])
-        if row is None:
-            row = _base_row(measure, params, keys[x.id], x)
-            started = time.perf_counter()
-            try:
-                found = measure.compute(matrix_of(x, x.name, measure.min_items), **params)
-                row |= {"value": found.value, "note": "; ".join(found.notes)}
-            except ExplorerError as reason:
-                row |= {"value": float("nan"), "note": str(reason)}
-            row["seconds"] = time.perf_counter() - started
-            fresh.append(row)
-        rows.append(row)
-        report((number + 1) / len(xs), f"{number + 1} of {len(xs)} representations")
-    if results is not None:
-        results.add(fresh)
-    return rows
 
 
 def _sweep_pairs(
@@ -209,7 +161,7 @@ def _sweep_pairs(
     seconds = (time.perf_counter() - started) / max(1, len(missing))
     fresh = {}
     for (key, x, y), (value, note) in zip(missing, values):
-        row = _base_row(measure, params, key, x)
+        row = base_row(measure, params, key, x)
         row |= {
             "y_id": y.id,
             "y_model": y.origin.model,
@@ -275,12 +227,3 @@ def _compare_block(
         pairs = [([i], [j]) for i in firsts for j in partners]
         return {key: cell for a, b in pairs for key, cell in _compare_block(measure, params, states, a, b).items()}
     return {(i, j): (float(v), "") for i, row in zip(firsts, matrix.tolist()) for j, v in zip(partners, row)}
-
-
-def content_mark(x: Representation) -> str:
-    """A cheap mark of the content, so that a representation that was written anew is computed anew.
-
-    Sums over all rows would read the whole file; eight spread rows tell a rewritten file from the old one.
-    """
-    rows = np.unique(np.linspace(0, len(x.values) - 1, 8).astype(int))
-    return short_hash(np.ascontiguousarray(x.values[rows]).tobytes(), str(x.values.shape))

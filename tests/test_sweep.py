@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -53,10 +54,44 @@ def test_nothing_is_computed_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     layers, results = three(), Results(tmp_path)
     first = sweep(layers, ["cka", "mle"], results)
     import explorer.sweep as module
+    import explorer.sweep_single as single
 
-    monkeypatch.setattr(module, "matrix_of", lambda *_: pytest.fail("computed again"))
+    for place in (module, single):
+        monkeypatch.setattr(place, "matrix_of", lambda *_: pytest.fail("computed again"))
     again = sweep(layers, ["cka", "mle"], results)
     assert again.select("key", "value").rows() == first.select("key", "value").rows()
+
+
+def test_neighbours_are_searched_once_for_all_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    from explorer import neighbors
+
+    asked: list[int] = []
+    search = neighbors._search
+    monkeypatch.setattr(neighbors, "_search", lambda x, k, metric: asked.append(k) or search(x, k, metric))
+    layers = three()
+    measures = ["twonn", "mle", "gride", "correlation_dimension", "lpca"]
+    frame = sweep(layers, measures, params={"gride": {"scale": 8}, "mle": {"k": 5}, "lpca": {"k": 12}})
+    assert asked == [20, 20, 20]
+    for row in frame.iter_rows(named=True):
+        x = next(r for r in layers if r.id == row["x_id"])
+        assert row["value"] == explorer.compute(row["measure"], x, **json.loads(row["params"])).value
+
+
+def test_labels_travel_with_a_sweep(tmp_path: Path) -> None:
+    layers, results = three(), Results(tmp_path)
+    labels = ["a", "b"] * 20
+    frame = sweep(layers, ["class_separability"], results, inputs={"labels": labels})
+    direct = [explorer.compute("class_separability", x, labels=labels).value for x in layers]
+    assert frame["value"].to_list() == pytest.approx(direct)
+    other = sweep(layers, ["class_separability"], results, inputs={"labels": labels[::-1][:20] + labels[:20]})
+    assert other["value"].to_list() != frame["value"].to_list()
+    without = sweep(layers, ["class_separability"])
+    assert without["value"].is_nan().all() and "needs labels" in without["note"][0]
+
+
+def test_measures_of_layers_together_are_refused() -> None:
+    with pytest.raises(ExplorerError, match="takes layers together"):
+        sweep(three(), ["layer_velocity"])
 
 
 def test_other_content_is_computed_anew(tmp_path: Path) -> None:
@@ -96,7 +131,7 @@ def test_two_processes_give_what_one_gives(tmp_path: Path) -> None:
 
 
 def test_an_unknown_measure() -> None:
-    with pytest.raises(ExplorerError, match="no measure 'nope'; there are affine_map, bures, cca"):
+    with pytest.raises(ExplorerError, match="no measure 'nope'; `repgeo measures`"):
         sweep(three(), ["nope"])
     with pytest.raises(ExplorerError, match=r"no measure 'mutualknn'; did you mean mutual_knn"):
         sweep(three(), ["mutualknn"])

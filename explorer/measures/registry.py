@@ -233,7 +233,11 @@ def get_measure(identity: str, kind: str | None = None) -> Measure:
     known = registry()
     if identity not in known:
         meant = get_close_matches(str(identity).lower(), list(known), n=3)
-        offer = f"did you mean {' or '.join(meant)}?" if meant else f"there are {', '.join(sorted(known))}."
+        offer = (
+            f"did you mean {' or '.join(meant)}?"
+            if meant
+            else f"`repgeo measures` and explorer.measures() list all {len(known)}."
+        )
         raise ExplorerError(f"There is no measure '{identity}'; {offer}")
     measure = known[identity]
     if kind is not None and measure.kind != kind:
