@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from explorer.errors import ExplorerError
-from explorer.linalg import centred, unit_rows
+from explorer.linalg import centred, largest, unit_rows
 from explorer.sharing import hold, known
 
 METRICS = ("cosine", "euclidean", "centred_cosine")
@@ -206,10 +206,30 @@ def pairs_within(x: torch.Tensor, radii: list[float]) -> list[int]:
         found = nearest(x, min(len(x) - 1, 1), "euclidean")
     crowded = found.distance[:, -1] < max(radii)
     counts = [int((found.distance[~crowded] < r).sum()) for r in radii]
-    points = metric_points(x, "euclidean").double()
+    points = metric_points(x, "euclidean")
+    factor = largest(points) or 1.0
+    points = points / factor
     own = crowded.nonzero()[:, 0]
     for part in own.split(max(1, CHUNK_ELEMENTS // len(x))):
-        distance = torch.cdist(points[part], points, compute_mode="donot_use_mm_for_euclid_dist")
-        counts = [c + int((distance < r).sum()) - len(part) for c, r in zip(counts, radii)]
+        inside = _within(points, part, [r / factor for r in radii])
+        counts = [c + i - len(part) for c, i in zip(counts, inside)]
     # Each pair was met from both ends.
     return [c // 2 for c in counts]
+
+
+def _within(points: torch.Tensor, own: torch.Tensor, radii: list[float]) -> list[int]:
+    """How many items (themselves included) lie nearer to some items than each radius; what rounding leaves open is measured."""
+    norms = points.double().square().sum(dim=1)
+    squared = torch.addmm(norms.to(points.dtype), points[own], points.T, alpha=-2)
+    squared += norms[own].to(points.dtype)[:, None]
+    rounding = 16 * torch.finfo(points.dtype).eps * points.shape[1] ** 0.5 * float(norms.max())
+    counts = []
+    for radius in radii:
+        sure = int((squared < radius**2 - rounding).sum())
+        open_rows, open_columns = ((squared - radius**2).abs() <= rounding).nonzero().T
+        step = max(1, CHUNK_ELEMENTS // points.shape[1])
+        for rows, columns in zip(open_rows.split(step), open_columns.split(step)):
+            distance = (points[own[rows]].double() - points[columns].double()).norm(dim=1)
+            sure += int((distance < radius).sum())
+        counts.append(sure)
+    return counts

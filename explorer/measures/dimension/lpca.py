@@ -34,13 +34,25 @@ def local_spectra(points: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     found = []
     for start in range(0, n, step):
         own = torch.arange(start, min(start + step, n), device=points.device)
-        local = points[torch.cat([own[:, None], index[own]], dim=1)]
-        # Near the item itself float32 differences keep their digits; the mean is then taken off in float64.
-        local = (local - points[own][:, None]).double()
-        local = local - local.mean(dim=1, keepdim=True)
-        product = local.transpose(1, 2) @ local if d <= k + 1 else local @ local.transpose(1, 2)
+        # Differences to the item itself are small numbers, which float32 products keep well enough for shares of variance.
+        local = points[index[own]] - points[own][:, None]
+        product = (local.transpose(1, 2) @ local if d <= k else local @ local.transpose(1, 2)).double()
+        product = _centred_covariance(product, local) if d <= k else _centred_gram(product)
         found.append(torch.linalg.eigvalsh(product).flip(1).clamp(min=0))
     return torch.cat(found)
+
+
+def _centred_covariance(product: torch.Tensor, local: torch.Tensor) -> torch.Tensor:
+    """Scatter about the mean of the neighbours and the item itself, which lies at the origin."""
+    total = local.double().sum(dim=1)
+    return product - total[:, :, None] * total[:, None, :] / (local.shape[1] + 1)
+
+
+def _centred_gram(product: torch.Tensor) -> torch.Tensor:
+    """Doubly centred Gram matrix of the neighbours and the item itself."""
+    whole = torch.nn.functional.pad(product, (1, 0, 1, 0))
+    whole = whole - whole.mean(dim=1, keepdim=True)
+    return whole - whole.mean(dim=2, keepdim=True)
 
 
 MEASURE = Measure(
