@@ -30,7 +30,7 @@ def local_spectra(points: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
     """Covariance eigenvalues of each item with its neighbours, descending: (n, min(k + 1, d)) float64."""
     n, k = index.shape
     d = points.shape[1]
-    step = max(1, CHUNK_ELEMENTS // ((k + 1) * d))
+    step = max(1, (1 << 22) // ((k + 1) * d))
     found = []
     for start in range(0, n, step):
         own = torch.arange(start, min(start + step, n), device=points.device)
