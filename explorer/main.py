@@ -15,6 +15,7 @@ def main(first: str = "workspace") -> None:
     from explorer.app.pages import (
         alignment,
         curvature,
+        dimension,
         geometry,
         methods,
         models,
@@ -32,6 +33,7 @@ def main(first: str = "workspace") -> None:
         (geometry.page, "Geometry", "scatter_plot", "geometry"),
         (alignment.page, "Alignment", "grid_on", "alignment"),
         (profiles.page, "Layer profiles", "show_chart", "profiles"),
+        (dimension.page, "Dimension & spectrum", "straighten", "dimension"),
         (topology.page, "Topology", "donut_large", "topology"),
         (curvature.page, "Curvature", "hub", "curvature"),
         (methods.page, "Methods", "menu_book", "methods"),

@@ -15,10 +15,10 @@ from explorer.device import compute_device
 from explorer.errors import ExplorerError
 from explorer.files import short_hash
 from explorer.measures.registry import Measure
-from explorer.neighbors import nearest
 from explorer.representation import Representation
 from explorer.results import Results, result_key
 from explorer.sharing import shared_work
+from explorer.subsampling import search_once
 
 Report = Callable[[float, str], None]
 Row = dict[str, Any]
@@ -35,9 +35,11 @@ def sweep_single(
     """A row for each measure and representation, by measure; known ones are read, fresh ones are kept at once."""
     marked = [(measure, params, params | _marks(measure, inputs)) for measure, params in tasks]
     rows: dict[tuple[int, str], Row] = {}
-    for number, x in enumerate(representations):
-        keys = [result_key(measure.id, shown, x.id, content_mark(x)) for measure, _, shown in marked]
-        known = results.known(keys) if results is not None else {}
+    all_keys = [
+        [result_key(measure.id, shown, x.id, content_mark(x)) for measure, _, shown in marked] for x in representations
+    ]
+    known = results.known(key for keys in all_keys for key in keys) if results is not None else {}
+    for number, (x, keys) in enumerate(zip(representations, all_keys)):
         fresh = [i for i, key in enumerate(keys) if key not in known]
         found = _compute_fresh([marked[i] for i in fresh], [keys[i] for i in fresh], x, inputs or {})
         if results is not None:
@@ -69,7 +71,7 @@ def _compute_fresh(
     rows = []
     with shared_work():
         if not failure:
-            _search_once(tasks, values)
+            search_once([(measure, params) for measure, params, _ in tasks], values)
         for (measure, params, shown), key in zip(tasks, keys):
             row = base_row(measure, shown, key, x)
             started = time.perf_counter()
@@ -77,21 +79,6 @@ def _compute_fresh(
             row["seconds"] = time.perf_counter() - started
             rows.append(row)
     return rows
-
-
-def _search_once(tasks: list[tuple[Measure, dict[str, Any], dict[str, Any]]], values: torch.Tensor) -> None:
-    """Look for the most neighbours that any of the measures needs; the others take the first of them."""
-    asked: dict[str, int] = {}
-    for measure, params, _ in tasks:
-        if measure.neighbours is not None:
-            k, metric = measure.neighbours(**params)
-            if k < len(values):
-                asked[metric] = max(k, asked.get(metric, 0))
-    for metric, k in asked.items():
-        try:
-            nearest(values, k, metric)
-        except ExplorerError:
-            continue  # the measure that needs it will say so
 
 
 def _value(

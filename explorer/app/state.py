@@ -16,6 +16,7 @@ from explorer.datasets.saved import find_dataset, nameless, saved_datasets
 from explorer.errors import ExplorerError
 from explorer.files import short_hash
 from explorer.paths import data_folder, user_store
+from explorer.preprocess import PREPROCESSINGS
 from explorer.projection import Layout, aligned, pca
 from explorer.representation import Representation
 from explorer.store import Store
@@ -54,11 +55,33 @@ def representations() -> pl.DataFrame:
 
 
 def load(identity: str) -> Representation:
-    """Load a representation from whichever store holds it."""
+    """Load a representation from whichever store holds it; "id~how" asks for it in another form."""
+    stored, _, how = identity.partition("~")
     for store in stores():
-        if identity in set(store.representations(skip_damaged=True)["id"].to_list()):
-            return store.load(identity)
+        if stored in set(store.representations(skip_damaged=True)["id"].to_list()):
+            return _in_form(identity, file_version(stored)) if how else store.load(stored)
     raise ExplorerError(f"Representation {identity} is no longer stored.")
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def _in_form(identity: str, version: int) -> Representation:
+    from explorer.preprocess import preprocessed
+
+    stored, _, how = identity.partition("~")
+    return preprocessed(load(stored), how)
+
+
+def choose_form(frame: pl.DataFrame) -> pl.DataFrame:
+    """Let people choose the form of the features for every page; the ids of the representations carry it."""
+    how = st.sidebar.selectbox(
+        "Features",
+        list(PREPROCESSINGS),
+        format_func=lambda name: PREPROCESSINGS[name],
+        key="features",
+        help="Outlier dimensions have more than 5 times the mean variance. What is chosen here holds on every page.",
+        **BOUND,
+    )
+    return frame if how == "none" else frame.with_columns(pl.col("id") + f"~{how}")
 
 
 # --- datasets -----------------------------------------------------------------------------------------------
@@ -112,6 +135,7 @@ def choose_represented() -> tuple[Dataset, pl.DataFrame, list[str]]:
     Without any, the page says so and ends here.
     """
     dataset, frame = choose_dataset()
+    frame = choose_form(frame)
     models = model_names(frame)
     if not models:
         st.info("Nothing is stored for this dataset yet: extract or upload something on the page Models & data.")
@@ -206,7 +230,10 @@ def described(frame: pl.DataFrame, **settings: Any) -> str:
     widths = frame["n_features"].to_list()
     low, high = min(widths), max(widths)
     width = f"{low}" if low == high else f"{low} to {high}"
-    said = ", ".join(f"{name} = {value}" for name, value in settings.items())
+    form = frame["id"][0].partition("~")[2]
+    said = ", ".join(
+        ([f"features {PREPROCESSINGS[form]}"] if form else []) + [f"{k} = {v}" for k, v in settings.items()]
+    )
     return f"n = {frame['n_items'][0]:,} items, d = {width} features{', ' if said else ''}{said}."
 
 
@@ -221,8 +248,9 @@ def pca_layout(identity: str, version: int) -> Layout:
 
 def file_version(identity: str) -> int:
     """When the file of a representation was written: part of every cache key, so a rewritten file is read anew."""
+    stored = identity.partition("~")[0]
     for store in stores():
-        row = store.representations(skip_damaged=True).filter(pl.col("id") == identity)
+        row = store.representations(skip_damaged=True).filter(pl.col("id") == stored)
         if row.height:
             return (store.path / row["file"][0]).stat().st_mtime_ns
     return 0

@@ -7,11 +7,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from explorer.app.jobs import Report
+from explorer.files import short_hash
 from explorer.representation import Representation
 from explorer.results import Results, result_key
 from explorer.store import Store
+
+# Which curves over layers the trajectory measures give, and what they are called.
+TRAJECTORIES: dict[str, dict[str, str]] = {
+    "layer_velocity": {"steps": "Step from the layer before (shape distance, radians)"},
+    "stabilisation": {"similarity": "Similarity to the last layer (debiased CKA)"},
+    "homogenisation": {"mean_cosine": "Mean cosine between items (homogenisation)"},
+    "trajectory_curvature": {"layers": "Turning angle of the items' paths (radians)"},
+    "layer_update": {
+        "linear_share": "Share of the update that is linear (held out)",
+        "size": "Length of the update over that of the item",
+        "angle": "Angle between update and item (radians)",
+    },
+}
 
 
 def warm_up(report: Report, lane: str) -> None:
@@ -36,11 +51,14 @@ def pause(report: Report, seconds: float) -> float:
 
 
 def load(stores: list[str], identity: str) -> Representation:
-    """Load a representation from whichever store holds it."""
+    """Load a representation from whichever store holds it; "id~how" asks for it in another form."""
+    from explorer.preprocess import preprocessed
+
+    stored, _, how = identity.partition("~")
     for path in stores:
         store = Store(path)
-        if identity in set(store.representations(skip_damaged=True)["id"].to_list()):
-            return store.load(identity)
+        if stored in set(store.representations(skip_damaged=True)["id"].to_list()):
+            return preprocessed(store.load(stored), how or "none")
     raise LookupError(f"representation {identity} is in none of the stores")
 
 
@@ -209,12 +227,137 @@ def verification(report: Report, measures: list[str] | None = None) -> Any:
     return verify(measures, report), differences(measures)
 
 
-def profile(report: Report, stores: list[str], results: str, identities: list[str], measures: list[str]) -> Any:
-    """Single measures over many representations, as rows of the results table."""
-    from explorer.sweep import sweep
+DIMENSIONS = ("twonn", "mle", "gride", "correlation_dimension", "lpca")
+LINEAR = ("participation_ratio", "effective_rank", "pca_dimension")
 
-    loaded = [load(stores, i) for i in identities]
-    return sweep(loaded, measures, Results(Path(results)), report=report)
+
+def shape(report: Report, stores: list[str], identity: str, items: list[int] | None) -> dict[str, Any]:
+    """Dimensions (over scales), spectrum and outlier dimensions of one representation, from one search and one spectrum."""
+    from explorer.api import matrix_of
+    from explorer.errors import ExplorerError
+    from explorer.measures.registry import get_measure
+    from explorer.sharing import shared_work
+
+    r = _on_items(load(stores, identity), items)
+    x = matrix_of(r, r.name, 4)
+    largest = max(1, min(128, (len(x) - 1) // 4))
+    found: dict[str, Any] = {"n": len(x), "d": x.shape[1], "values": {}, "notes": []}
+    wanted = ("gride", *DIMENSIONS, *LINEAR, "power_law_exponent", "outlier_dimensions", "mean_cosine")
+    with shared_work():
+        for done, name in enumerate(dict.fromkeys(wanted), start=1):
+            measure = get_measure(name, "single")
+            params = measure.resolve({"scale": largest} if name == "gride" else {})
+            try:
+                assert measure.compute is not None
+                result = measure.compute(x, **params)
+                found["values"][name] = result.value
+                found[name] = dict(result.details)
+                found["notes"] += result.notes
+                if name in ("mle", "lpca"):
+                    found[f"{name}_items"] = result.items
+            except ExplorerError as reason:
+                found["notes"].append(f"{measure.name}: {reason}")
+            report(done / len(wanted), measure.name)
+    found["notes"] = list(dict.fromkeys(found["notes"]))
+    return found
+
+
+def shape_by_items(report: Report, stores: list[str], identity: str, items: list[int] | None) -> Any:
+    """Dimensions against the number of items."""
+    from explorer.subsampling import subsample_curve
+
+    r = _on_items(load(stores, identity), items)
+    return subsample_curve(["twonn", "mle", "gride", "participation_ratio"], r, report=report)
+
+
+def _on_items(r: Representation, items: list[int] | None) -> Representation:
+    """A representation of some items only; its origin says so."""
+    from dataclasses import replace
+
+    if items is None:
+        return r
+    dataset = short_hash(r.origin.dataset, *map(str, items))
+    return Representation(r.values[np.asarray(items)], replace(r.origin, dataset=dataset))
+
+
+def profile(
+    report: Report,
+    stores: list[str],
+    results: str,
+    identities: list[str],
+    measures: list[str],
+    items: list[int] | None = None,
+    labels: list[int] | None = None,
+    draws: int = 0,
+) -> Any:
+    """Single measures over many representations, as rows of the results table; with half-widths of bands on request."""
+    from explorer.sweep import SWEEP_PARAMS, sweep
+
+    loaded = [_on_items(load(stores, i), items) for i in identities]
+    inputs: dict[str, Any] = (
+        {} if labels is None else {"labels": labels if items is None else [labels[i] for i in items]}
+    )
+    share = 0.2 if draws else 1.0
+    rows = sweep(
+        loaded, measures, Results(Path(results)), inputs=inputs, report=lambda done, note: report(share * done, note)
+    )
+    if not draws:
+        return rows
+    from explorer.api import matrix_of
+    from explorer.measures.registry import get_measure
+    from explorer.subsampling import bands
+
+    tasks = [(m, m.resolve(SWEEP_PARAMS.get(m.id, {}))) for m in map(get_measure, measures)]
+    widths = []
+    for done, r in enumerate(loaded, start=1):
+        widths.append(bands(tasks, matrix_of(r, r.name, 2), draws, inputs=inputs))
+        report(share + (1 - share) * done / len(loaded), f"bands of {done} of {len(loaded)} representations")
+    # Rows stand by measure, then by representation.
+    return rows.with_columns(band=pl.Series(np.array(widths).T.ravel()))
+
+
+def trajectories(report: Report, stores: list[str], models: dict[str, list[str]], items: list[int] | None) -> Any:
+    """What happens between the layers of each model, as rows: measure, model, layer, depth, value."""
+    import explorer
+    from explorer.errors import ExplorerError
+
+    rows, notes = [], []
+    for done, (model, identities) in enumerate(models.items(), start=1):
+        layers = [_on_items(load(stores, i), items) for i in identities]
+        for measure, wanted in TRAJECTORIES.items():
+            try:
+                found = explorer.compute(measure, layers).details
+            except ExplorerError as reason:
+                notes.append(f"{model}, {measure}: {reason}")
+                continue
+            for name, label in wanted.items():
+                values = np.asarray(found[name], dtype=float)
+                # A step is shown at the layer that it leads to, an angle at the layer in its middle.
+                first = {len(layers): 0, len(layers) - 1: 1, len(layers) - 2: 1}[len(values)]
+                for i, value in enumerate(values, start=first):
+                    o = layers[i].origin
+                    rows.append(
+                        (label, model, o.layer, o.layer_index, o.depth, layers[i].values.shape[1], float(value))
+                    )
+        report(done / len(models), f"{done} of {len(models)} models")
+    columns = ["measure", "x_model", "x_layer", "x_layer_index", "x_depth", "x_features", "value"]
+    return pl.DataFrame(rows, schema=columns, orient="row"), notes
+
+
+def checkpoints(
+    report: Report, stores: list[str], layers: dict[str, list[tuple[float, str]]], identities: list[str]
+) -> tuple[dict[str, tuple[list[float], list[float]]], dict[str, float]]:
+    """Similarity of each checkpoint to the last, by layer; and the epoch from which on it stays close."""
+    import explorer
+
+    curves, settled = {}, {}
+    for done, (layer, stages) in enumerate(layers.items(), start=1):
+        if len(stages) > 1:
+            found = explorer.compute("stabilisation", [load(stores, identity) for _, identity in stages]).details
+            curves[layer] = ([epoch for epoch, _ in stages], found["similarity"].tolist())
+            settled[layer] = stages[found["first"]][0]
+        report(done / len(layers), f"{done} of {len(layers)} layers")
+    return curves, settled
 
 
 def single(

@@ -78,3 +78,22 @@ def layers_against(
     figure.update_xaxes(title="depth")
     figure.update_yaxes(title=escape(title))
     return figure
+
+
+def over_training(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> go.Figure:
+    """Similarity of each checkpoint to the last against the epoch, one line a layer (dark: early, bright: late)."""
+    figure = go.Figure()
+    for number, (layer, (epochs, values)) in enumerate(curves.items()):
+        figure.add_scatter(
+            x=list(range(len(epochs))), y=list(values), customdata=list(epochs), mode="lines+markers", name=escape(layer),
+            line={"color": PALETTE[number % len(PALETTE)], "width": 2},
+            hovertemplate=f"{escape(layer)}, epoch %{{customdata:g}}<br>%{{y:.4f}}<extra></extra>",
+        )  # fmt: skip
+    base_layout(figure, height=400, margin={"l": 60, "r": 10, "t": 20, "b": 50})
+    marks = next(iter(curves.values()))[0] if curves else []
+    names = [f"{e:g}" for e in marks[:-1]] + ["last"]
+    figure.update_xaxes(
+        title="epoch of the checkpoint", tickmode="array", tickvals=list(range(len(marks))), ticktext=names
+    )
+    figure.update_yaxes(title="CKA with the last checkpoint")
+    return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import plotly.graph_objects as go
 import polars as pl
@@ -19,7 +20,8 @@ def layer_profiles(frame: pl.DataFrame, titles: dict[str, str], normalised: bool
     Parameters
     ----------
     frame : polars.DataFrame
-        Rows of the results table with ``measure``, ``x_model``, ``x_layer``, ``x_depth``, ``x_layer_index``, ``value``.
+        Rows of the results table with ``measure``, ``x_model``, ``x_layer``, ``x_depth``, ``x_layer_index``, ``value``;
+        ``band``, half the width of an interval, is drawn where it is there.
     titles : dict
         Measure id to panel title, in order.
     normalised : bool
@@ -36,6 +38,12 @@ def layer_profiles(frame: pl.DataFrame, titles: dict[str, str], normalised: bool
     for place, measure in enumerate(titles):
         for number, model in enumerate(models):
             part = frame.filter((pl.col("measure") == measure) & (pl.col("x_model") == model)).sort("x_layer_index")
+            colour = PALETTE[number % len(PALETTE)]
+            if "band" in part.columns and part["band"].is_finite().any():
+                figure.add_scatter(
+                    **_band(part, normalised), fillcolor=f"rgba({_channels(colour)},0.15)", legendgroup=model,
+                    row=place // columns + 1, col=place % columns + 1,
+                )  # fmt: skip
             figure.add_scatter(
                 x=part["x_depth" if normalised else "x_layer_index"].to_list(),
                 y=part["value"].to_list(),
@@ -45,7 +53,7 @@ def layer_profiles(frame: pl.DataFrame, titles: dict[str, str], normalised: bool
                 name=escape(model),
                 legendgroup=model,
                 showlegend=place == 0,
-                line={"color": PALETTE[number % len(PALETTE)], "width": 2},
+                line={"color": colour, "width": 2},
                 marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 7},
                 hovertemplate=f"{escape(model)}, %{{text}} (%{{customdata}} features)<br>%{{y:.4g}}<extra></extra>",
                 row=place // columns + 1,
@@ -55,3 +63,23 @@ def layer_profiles(frame: pl.DataFrame, titles: dict[str, str], normalised: bool
     figure.update_layout(legend={"y": -0.2 / rows, "yanchor": "top"})
     figure.update_xaxes(title="depth" if normalised else "layer")
     return figure
+
+
+def _band(part: pl.DataFrame, normalised: bool) -> dict[str, Any]:
+    """A closed outline of value +- band."""
+    part = part.filter(pl.col("band").is_finite() & pl.col("value").is_finite())
+    x = part["x_depth" if normalised else "x_layer_index"].to_list()
+    high, low = (part["value"] + part["band"]).to_list(), (part["value"] - part["band"]).to_list()
+    return {
+        "x": x + x[::-1],
+        "y": high + low[::-1],
+        "fill": "toself",
+        "mode": "lines",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _channels(colour: str) -> str:
+    return ",".join(str(int(colour[i : i + 2], 16)) for i in (1, 3, 5))

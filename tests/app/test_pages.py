@@ -15,7 +15,18 @@ from explorer.app import blobs
 from explorer.app.components.linked_view import Colour, View, as_bits, from_bits, pack
 from explorer.datasets import load_bundled
 
-PAGES = ["workspace", "models", "geometry", "alignment", "profiles", "topology", "curvature", "methods", "trust"]
+PAGES = [
+    "workspace",
+    "models",
+    "geometry",
+    "alignment",
+    "profiles",
+    "dimension",
+    "topology",
+    "curvature",
+    "methods",
+    "trust",
+]
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +73,7 @@ def test_every_page_runs_on_the_default_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("dataset", ["words", "rotated-car"])
-@pytest.mark.parametrize("name", ["workspace", "geometry", "alignment", "topology", "curvature"])
+@pytest.mark.parametrize("name", ["workspace", "geometry", "alignment", "dimension", "topology", "curvature"])
 def test_pages_on_other_sets(name: str, dataset: str) -> None:
     at = wait(open_page(name, dataset=dataset))
     assert not at.error

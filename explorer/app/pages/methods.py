@@ -16,6 +16,9 @@ FAMILIES = {
     "isotropy": "Isotropy",
     "curvature": "Curvature",
     "topology": "Topology",
+    "stability": "Stability",
+    "task": "Task: what a representation makes easy",
+    "trajectory": "Layers as a sequence",
 }
 CALIBRATION = r"""
 Every pairwise measure can be compared with chance: the rows of one side are permuted $K$ times (the same permutation
@@ -77,6 +80,8 @@ def _describe(measure: Measure) -> None:
     for p in measure.parameters:
         allowed = ", ".join(p.choices) if p.choices else "" if p.minimum is None else f"{p.minimum:g} to {p.maximum:g}"
         st.markdown(f"- `{p.name}` = {p.default}: {p.help}{f' ({allowed})' if allowed else ''}")
+    for need in measure.needs:
+        st.markdown(f"- needs `{need.name}`{' (optional)' if need.optional else ''}: {need.help}")
     for preset in measure.presets:
         said = ", ".join(f"`{k}={v}`" for k, v in preset.params.items())
         st.markdown(f"- as in *{preset.name}*: {said}. {preset.note[0].upper()}{preset.note[1:]}.")

@@ -7,7 +7,7 @@ import torch
 
 from explorer.linalg import Undefined
 from explorer.measures.registry import Measure, Parameter, Result
-from explorer.neighbors import CHUNK_ELEMENTS, distinct_items, merged_note, nearest
+from explorer.neighbors import distinct_items, merged_note, nearest
 
 
 def compute(x: torch.Tensor, k: int, threshold: float) -> Result:
